@@ -2,7 +2,7 @@ import BlobStore
 import Testing
 import WorkspaceModel
 
-@Suite struct `Messages about blobs` {
+struct `Messages about blobs` {
     static let root = Manifests.root
     static let hexRoot = "6465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f80818283"
     static let hexKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"

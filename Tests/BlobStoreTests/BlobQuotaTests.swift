@@ -2,7 +2,7 @@ import BlobStore
 import Testing
 import WorkspaceModel
 
-@Suite struct `The quota of blobs` {
+struct `The quota of blobs` {
     static func blob(
         _ number: UInt8, _ byteCount: UInt64, at: UInt64 = 0, referenced: Bool = true,
         kept: Bool = false, holders: Int = 1

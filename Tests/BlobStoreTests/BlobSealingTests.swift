@@ -3,7 +3,7 @@ import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 
-@Suite struct `Sealing of blobs` {
+struct `Sealing of blobs` {
     /// Size, last leaf and root, by Tests/interop/blobs.py.
     static let vectors: [(Int, String, String)] = [
         (

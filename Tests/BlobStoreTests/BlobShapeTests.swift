@@ -1,7 +1,7 @@
 import BlobStore
 import Testing
 
-@Suite struct `Shapes of blobs` {
+struct `Shapes of blobs` {
     /// Size, k, chunks, pieces; the larger ones by Tests/interop/blobs.py.
     static let table: [(UInt64, Int, Int, Int)] = [
         (0, 18, 1, 1), (1, 18, 1, 1), (262_128, 18, 1, 1), (262_129, 18, 2, 2),

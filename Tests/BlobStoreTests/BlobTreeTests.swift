@@ -3,7 +3,7 @@ import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 
-@Suite struct `Trees of blobs` {
+struct `Trees of blobs` {
     /// Leaf i is H("wsx-leaf1", i in 4 bytes), as in Tests/interop/blobs.py.
     static func leaves(_ count: Int) -> [TreeHash] {
         (0..<count).map { number in

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import BlobStore
 
 /// A store on a disk that ends, or fails, at every single call.
-@Suite struct `Chunks on a disk that fails` {
+struct `Chunks on a disk that fails` {
     /// What the node's tables would hold: bits that were claimed, and what they stand for.
     struct Tables {
         var held: [BlobName: HaveMap] = [:]

@@ -6,7 +6,7 @@ import WorkspaceModel
 @testable import BlobStore
 
 /// What the store on the disk and the one in memory both do.
-@Suite struct `Stores of chunks` {
+struct `Stores of chunks` {
     /// The kinds of stores, each made anew for `body`.
     enum Kind: CaseIterable {
         case memory, simulated, real

@@ -4,7 +4,7 @@ import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 
-@Suite struct `Files of people` {
+struct `Files of people` {
     static func contents(_ path: String) -> [UInt8]? {
         FileManager.default.contents(atPath: path).map { [UInt8]($0) }
     }

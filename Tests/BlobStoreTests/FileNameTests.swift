@@ -1,7 +1,7 @@
 import BlobStore
 import Testing
 
-@Suite struct `Names of files` {
+struct `Names of files` {
     /// A name from outside, and the one under which it is saved (F01, F02).
     static let saved: [(String, String)] = [
         ("a.txt", "a.txt"), ("../../x", "x"), ("/etc/passwd", "passwd"), ("..", "file"),

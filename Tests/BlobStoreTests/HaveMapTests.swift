@@ -2,7 +2,7 @@ import BlobStore
 import Testing
 import WorkspaceModel
 
-@Suite struct `Maps of chunks` {
+struct `Maps of chunks` {
     @Test(arguments: BlobBench.seeds(60))
     func `agree with a set, and come back from their bytes`(_ seed: UInt64) throws {
         var dice = Dice(seed)

@@ -2,7 +2,7 @@ import BlobStore
 import Testing
 import WorkspaceModel
 
-@Suite struct `Manifests` {
+struct `Manifests` {
     static let root = BlobRoot([UInt8](100..<132))
 
     static func item(_ name: String, _ contents: Manifest.Item.Contents) -> Manifest.Item {

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import BlobStore
 
-@Suite struct `What is asked and sent at a time` {
+struct `What is asked and sent at a time` {
     // MARK: Pace
 
     @Test func `is two pieces until more is known, and then what comes in a second`() {

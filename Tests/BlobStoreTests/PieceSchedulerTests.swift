@@ -3,7 +3,7 @@ import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 
-@Suite struct `The scheduler of pieces` {
+struct `The scheduler of pieces` {
     static let megabyte = 1_000_000
 
     @Test func `fetches all from one, and not a byte twice`() throws {

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Long random lives of the scheduler and of what it is used with: no peer is asked for what it
 /// may not be asked for, no bound is passed, and whatever happens, honest peers are enough.
-@Suite struct `Lives of transfers` {
+struct `Lives of transfers` {
     /// One peer, as the test knows it.
     private struct Source {
         var map: HaveMap

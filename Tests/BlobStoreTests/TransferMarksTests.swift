@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import BlobStore
 
 /// What a plan looks at, of many transfers.
-@Suite struct `The marks of transfers` {
+struct `The marks of transfers` {
     private static func root(_ number: UInt8) throws -> BlobRoot {
         try #require(BlobRoot(untrusted: [number] + [UInt8](repeating: 7, count: 31)))
     }
@@ -75,7 +75,7 @@ import WorkspaceModel
 }
 
 /// Many small files at once, as a scheduler plans them.
-@Suite struct `Planning many small files` {
+struct `Planning many small files` {
     private static let peer: PieceScheduler.PeerID = 1
 
     /// So many blobs of one piece, and the scheduler that fetches them all.

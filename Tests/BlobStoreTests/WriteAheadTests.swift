@@ -6,7 +6,7 @@ import WorkspaceModel
 @testable import BlobStore
 
 /// What of a file is on its way to the disk.
-@Suite struct `Writing ahead` {
+struct `Writing ahead` {
     /// What was asked of the kernel.
     private final class Kernel {
         var begun: [Range<Int64>] = []

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Who wrote what` {
+struct `Who wrote what` {
     @Test func `is told in parts, each of one operation`() throws {
         var random = SeededGenerator(seed: 1)
         var (one, other) = (NoteWriter(1), NoteWriter(2))
@@ -54,7 +54,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The frontier of a note` {
+struct `The frontier of a note` {
     @Test func `has the bytes that the protocol says`() throws {
         func operation(_ device: UInt64, _ sequence: UInt64, _ time: UInt64, _ id: UInt64)
             -> NoteOperation

@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import NoteText
 
-@Suite struct `Bytes in few bits` {
+struct `Bytes in few bits` {
     static func block(_ bytes: [UInt8]) -> [UInt8]? {
         ByteCode.decoded(bytes, in: bytes.indices, atMost: 1 << 20)
     }
@@ -88,7 +88,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Numbers behind each other` {
+struct `Numbers behind each other` {
     @Test(arguments: Seeds.explore(20))
     func `come back as numbers, differences and all eight bytes`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

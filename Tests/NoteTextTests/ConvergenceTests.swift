@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Notes of several writers` {
+struct `Notes of several writers` {
     /// What 2 to 8 people wrote, who heard of each other late, twice, and in any order.
     struct History {
         var operations: [NoteOperation] = []

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `What is being written here` {
+struct `What is being written here` {
     var random = SeededGenerator(seed: 9)
     var writer = NoteWriter(1)
 
@@ -125,7 +125,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Operations that come too early` {
+struct `Operations that come too early` {
     @Test func `wait, and come in a chain of any length`() throws {
         var random = SeededGenerator(seed: 2)
         var writer = NoteWriter(1)

@@ -46,7 +46,7 @@ struct EditingTrace {
     static func path(_ name: String) -> String { "../editing-traces/\(name).json.gz" }
 }
 
-@Suite struct `Real editing histories` {
+struct `Real editing histories` {
     @Test(
         .vectors(EditingTrace.path("rustcode")),
         arguments: [

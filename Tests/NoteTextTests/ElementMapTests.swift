@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import NoteText
 
-@Suite struct `The leaf of a scalar` {
+struct `The leaf of a scalar` {
     @Test(arguments: Seeds.explore(40))
     func `is the one that was said last of it`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -46,7 +46,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The operations of a note` {
+struct `The operations of a note` {
     static func entry(_ key: MessageKey, author: UInt32, sequence: UInt64)
         -> OperationTable.Entry
     {

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Edits of somebody who means harm` {
+struct `Edits of somebody who means harm` {
     /// Operations whose references are drawn at random: of all that was inserted, most often of a few
     /// scalars, in any order, beyond the end, and of things that never were.
     static func invented(seed: UInt64, count: Int, targets: Int) -> [NoteOperation] {

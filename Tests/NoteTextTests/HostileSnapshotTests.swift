@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import NoteText
 
-@Suite struct `A snapshot that contradicts itself` {
+struct `A snapshot that contradicts itself` {
     /// A note of two who wrote into each other's text, in columns.
     static func note() throws -> Note {
         var random = SeededGenerator(seed: 8)
@@ -187,7 +187,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Bodies that are read in place` {
+struct `Bodies that are read in place` {
     @Test(arguments: Seeds.explore(200))
     func `are those that the other reader takes, and mean the same`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

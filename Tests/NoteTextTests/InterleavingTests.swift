@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `What two people write at one place` {
+struct `What two people write at one place` {
     /// Two who began from the same text, and what each did to it, one operation a keystroke.
     static func written(
         _ first: (inout NoteWriter, inout SeededGenerator) throws -> [NoteOperation],

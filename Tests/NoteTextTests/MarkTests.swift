@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Marks and lines` {
+struct `Marks and lines` {
     var random = SeededGenerator(seed: 5)
     var writer = NoteWriter(1)
 

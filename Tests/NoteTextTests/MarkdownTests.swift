@@ -2,7 +2,7 @@ import NoteText
 import Testing
 import WorkspaceTestKit
 
-@Suite struct `Markdown of a note` {
+struct `Markdown of a note` {
     @Test(arguments: [
         ("# Title", NoteLine(.heading1, text: "Title")),
         ("## Part", NoteLine(.heading2, text: "Part")),

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The bytes of an edit` {
+struct `The bytes of an edit` {
     static let key = MessageKey(timestamp: HybridTimestamp(rawValue: 1), idPrefix: 2)
 
     @Test func `are what the protocol says`() throws {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import NoteText
 
 /// What somebody else has written and not published, laid over the text.
-@Suite struct `What another writes and has not published` {
+struct `What another writes and has not published` {
     @Test(arguments: Seeds.explore(60))
     func `is shown where it will be, to who has the same operations`(seed: UInt64) throws {
         var history = try `Notes of several writers`.History(seed: seed, rounds: 12)

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 @testable import NoteText
 
 /// Two lists of changes of one text, made at the same time.
-@Suite struct `Changes that meet` {
+struct `Changes that meet` {
     private static func change(
         of text: String, letter: String, with random: inout SeededGenerator
     ) -> NotePatch {

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A note that is made of its whole history` {
+struct `A note that is made of its whole history` {
     /// What becomes of an operation.
     private enum Fate { case valid, invalid, erased }
 

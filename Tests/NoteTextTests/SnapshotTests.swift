@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A snapshot of a note` {
+struct `A snapshot of a note` {
     @Test(arguments: Seeds.explore(30))
     func `and what came after it make the same note as everything`(seed: UInt64) throws {
         var history = try `Notes of several writers`.History(seed: seed)

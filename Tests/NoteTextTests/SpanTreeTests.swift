@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import NoteText
 
-@Suite struct `The tree of runs` {
+struct `The tree of runs` {
     /// A tree with what it should be: one entry for each scalar, in order.
     struct Model {
         var tree = SpanTree()

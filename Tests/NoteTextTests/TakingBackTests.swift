@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `What is typed and taken back before it is published` {
+struct `What is typed and taken back before it is published` {
     var random = SeededGenerator(seed: 21)
     var writer = NoteWriter(1)
 

@@ -2,7 +2,7 @@ import NoteText
 import Testing
 import WorkspaceTestKit
 
-@Suite struct `The difference of two texts` {
+struct `The difference of two texts` {
     @Test(
         arguments: [
             ("", "", []), ("a", "a", []),

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `An operation that waits` {
+struct `An operation that waits` {
     var random = SeededGenerator(seed: 6)
     var writer = NoteWriter(1)
     var note = Note()

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// The definition that judges the evaluator, judged itself.
-@Suite struct `The definition of the rules` {
+struct `The definition of the rules` {
     private func document(_ seed: UInt64) -> AuthFuzzer {
         var fuzzer = AuthFuzzer(seed: seed, replacesPhrases: seed.isMultiple(of: 3))
         fuzzer.run(steps: 50)

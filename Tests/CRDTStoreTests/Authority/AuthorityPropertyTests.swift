@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import CRDTStore
 
 /// Random documents of four replicas and forgers. A failure names the seed; `WSX_SEED` repeats it.
-@Suite struct `Authority is one function of the set of operations` {
+struct `Authority is one function of the set of operations` {
     private func document(_ seed: UInt64) -> AuthFuzzer {
         var fuzzer = AuthFuzzer(seed: seed, replacesPhrases: seed.isMultiple(of: 3))
         fuzzer.run(steps: 50)

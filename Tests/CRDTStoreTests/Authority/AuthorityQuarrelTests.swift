@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// Two things done at once that cannot both stand, and what is left of a lost last device: small
 /// stories, delivered in every causal order there is.
-@Suite struct `Authority settles what was done at the same time` {
+struct `Authority settles what was done at the same time` {
     /// Judges the story in all its orders; there are few enough of them to leave none out.
     private func inAllOrders(
         _ story: Story, at least: Int, _ check: (AuthEvaluator) throws -> Void

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Single rules that need no quarrel.
-@Suite struct `Authority follows its table of rules` {
+struct `Authority follows its table of rules` {
     @Test(arguments: [
         (AuthAction.rekey, Role.admin), (.setWorkspace(mayInvite: .members), .admin),
         (.feature(isKnown: true), .owner), (.deleteWorkspace, .owner), (.createDocument, .member),
@@ -123,7 +123,7 @@ import WorkspaceTestKit
 }
 
 /// What content revocations leave.
-@Suite struct `Content stays valid up to the cuts` {
+struct `Content stays valid up to the cuts` {
     private func log(_ story: Story, _ name: String, _ document: UInt8 = 1) -> LogName {
         LogName(
             document: DocumentID([UInt8](repeating: document, count: 32)),

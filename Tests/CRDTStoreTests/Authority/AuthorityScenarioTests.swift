@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Situations that people get into, each delivered in every order (or the first 3,000).
-@Suite struct `Authority ends people's quarrels the same way everywhere` {
+struct `Authority ends people's quarrels the same way everywhere` {
     @Test func `two admins who remove each other leave exactly the elder one`() throws {
         var story = Story(admins: ["ann", "bob"])
         let start = story.heads

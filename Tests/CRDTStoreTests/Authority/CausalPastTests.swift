@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import CRDTStore
 
 /// Sets of ancestors against plain tables, and what they cost.
-@Suite struct `The past of operations` {
+struct `The past of operations` {
     /// A set twice: as it is, and as the number of operations of each branch.
     private struct Pair {
         var past = CausalPast()

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// What is kept of a channel from operation to operation. A failure names the seed; `WSX_SEED`
 /// repeats it.
-@Suite struct `What is kept of a channel` {
+struct `What is kept of a channel` {
     /// After each operation, in several orders: verdicts come and go on the way.
     @Test(arguments: Seeds.explore(15))
     func `equals what is made from nothing, after each operation`(seed: UInt64) throws {

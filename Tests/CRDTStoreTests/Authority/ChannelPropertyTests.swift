@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Random channels in random documents. A failure names the seed; `WSX_SEED` repeats it.
-@Suite struct `A channel's owner, roles and settings are one function of the operations` {
+struct `A channel's owner, roles and settings are one function of the operations` {
     private func channels(_ seed: UInt64) -> ChannelFuzzer {
         var fuzzer = ChannelFuzzer(seed: seed)
         fuzzer.run(steps: 60)

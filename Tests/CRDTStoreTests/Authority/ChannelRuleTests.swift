@@ -44,7 +44,7 @@ private struct Plans {
     }
 }
 
-@Suite struct `A channel is judged` {
+struct `A channel is judged` {
     /// Seed 1927791344 of the rulings: whoever gave up a role is judged by what was left of it.
     @Test func `who gave up a role has no more than what was left of it in channels`() throws {
         var story = Story(admins: ["ann"], members: ["bob"])
@@ -197,7 +197,7 @@ private struct Plans {
     }
 }
 
-@Suite struct `A device is one member's` {
+struct `A device is one member's` {
     @Test func `so a grant lists only what its past binds to its member`() throws {
         var story = Story(admins: ["ann"], members: ["bob", "cat"])
         func grant(_ devices: [String]) -> AuthAction {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// What others have built on stays when its author gives up the device that did it, or leaves, by a
 /// word that does not know of it, where somebody stronger has confirmed it (V-6): each history in
 /// every order.
-@Suite struct `What is confirmed (V-6)` {
+struct `What is confirmed (V-6)` {
     /// Bob, a member or an admin, and what he knows when he gives everything up.
     private struct Case {
         var story: Story

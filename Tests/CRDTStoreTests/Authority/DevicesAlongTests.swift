@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Devices that go with a revoked one under a role that was given meanwhile: PROTOCOL.md, V-11.
-@Suite struct `What a revoked device had linked` {
+struct `What a revoked device had linked` {
     /// Bob, a member, has the phrase `words` and the computer `bob`, which somebody has found.
     private struct Scene {
         var base = `A phrase that was replaced`.Scene()

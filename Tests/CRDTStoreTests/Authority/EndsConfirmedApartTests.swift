@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// Ends of one phrase that were confirmed by who had not heard of each other, and what else somebody with
 /// the old words has written apart: PROTOCOL.md, 4.0, 4.0.3, V-6 and V-12.
-@Suite struct `Ends that were confirmed apart` {
+struct `Ends that were confirmed apart` {
     /// Bob, a member, has the phrase `words` and the computer `bob`, and has linked the phone.
     private struct Scene {
         var story: Story

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// A recovery phrase that was replaced, and grants that do not know of it: PROTOCOL.md, V-10.
-@Suite struct `A phrase that was replaced` {
+struct `A phrase that was replaced` {
     /// Bob, a member, has the phrase `words` and the computer `bob`; `ann` is an admin.
     struct Scene {
         var story = Story(admins: ["ann"])

@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `What the group key is changed after` {
+struct `What the group key is changed after` {
     @Test func `is also that somebody becomes a guest, and nothing else about roles`() throws {
         var story = Story(admins: ["ann", "bob"])
         let demotion = story.promote("ann", to: .guest, replacing: true)
@@ -17,7 +17,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A box in an admission` {
+struct `A box in an admission` {
     private static func payload(_ boxBytes: Int) -> AuthorityPayload {
         .addDevices(
             [

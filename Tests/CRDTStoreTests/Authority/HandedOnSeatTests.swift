@@ -7,7 +7,7 @@ import WorkspaceTestKit
 /// out and gives a lesser role: what that role gives is taken by the transfer, and what the owner kept
 /// is ended by the removal. Whoever is out so must be out for the keys and the words as well, or an
 /// owner and one admin could leave a reader behind whom nobody sees.
-@Suite struct `Who handed a private channel on and was put out meanwhile` {
+struct `Who handed a private channel on and was put out meanwhile` {
     private func story(isGivenRole: Bool = true) -> PrivateStory {
         var story = PrivateStory(by: "olga", with: [("adam", .admin), ("anna", .admin)])
         let start = story.heads
@@ -76,7 +76,7 @@ import WorkspaceTestKit
 
 /// Who made a private channel and handed it on, and was put out or left: an operation under the seat of
 /// before is stronger than all that the new owner writes, and dated as its author likes.
-@Suite struct `A former owner of a private channel` {
+struct `A former owner of a private channel` {
     private func story() -> (story: PrivateStory, before: OperationID, transfer: OperationID) {
         var story = PrivateStory(by: "kim", with: [("mina", .member), ("nora", .member)])
         let before = story.write("kim", .rekey(PrivateStory.epoch(2)))

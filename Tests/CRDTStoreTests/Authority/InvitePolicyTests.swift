@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Who may invite under which policy, and what requests are good for.
-@Suite struct `Inviting follows the policy` {
+struct `Inviting follows the policy` {
     private func invite(
         _ story: inout Story, _ name: String, after heads: [OperationID],
         citing policy: OperationID? = nil, role: Role = .member

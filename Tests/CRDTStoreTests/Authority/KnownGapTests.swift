@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// What the rules of PROTOCOL.md, 4, allow though a goal of the design speaks against it, each in
 /// the smallest history known. A rule that is changed for one of them changes its test.
-@Suite struct `Known gaps of the rules` {
+struct `Known gaps of the rules` {
     private func definition(_ story: Story) -> (AuthDefinition, valid: Set<OperationID>) {
         var generator = SeededGenerator(seed: 1)
         let definition = AuthDefinition(story.history, visitingWith: &generator)

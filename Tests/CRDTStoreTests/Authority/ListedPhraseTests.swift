@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// A role that lists a phrase which somebody with the old words has put in, for who gave it had heard of their
 /// end of the old one and not of its person's: PROTOCOL.md, V-13.
-@Suite struct `A phrase that a role lists, and not the one before it` {
+struct `A phrase that a role lists, and not the one before it` {
     /// Bob has the phrase `words` and the computer `bob`; a thief has the words, too.
     private struct Scene {
         var story = Story(admins: ["ann", "ben"])

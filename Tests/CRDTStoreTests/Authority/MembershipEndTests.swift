@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The end of a membership` {
+struct `The end of a membership` {
     @Test(arguments: Seeds.explore(40))
     func `is told alike of one member and of all`(seed: UInt64) throws {
         var fuzzer = AuthFuzzer(seed: seed)

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// What old words certify by an admit that their end does not know, whom the new phrase stands for, and what
 /// void words bar: PROTOCOL.md, 4.0, V-6, V-11 and V-12.
-@Suite struct `Old words` {
+struct `Old words` {
     /// Eve was in, and knew the invite, before Bob came with the phrase `words` and the computer `bob`.
     private struct Scene {
         var story = Story(admins: ["ann"], members: ["eve"])

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 /// Whoever has a key may write as if from before they left. What is said so by the very device that has
 /// left, or has revoked itself, has no effect: nothing of that is what it had written before, for that it
 /// knew (4.0.2, the rank of an end).
-@Suite struct `Who has ended their own part` {
+struct `Who has ended their own part` {
     private var story = Story(admins: ["ann"], members: ["bob"])
 
     /// Whether some operations are valid, by the evaluator in every order and by the definition.

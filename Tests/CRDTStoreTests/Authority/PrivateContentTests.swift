@@ -6,7 +6,7 @@ import WorkspaceTestKit
 private let member = PrivateStory.member
 private let key = PrivateStory.key
 
-@Suite struct `What is written in a private document` {
+struct `What is written in a private document` {
     private let start = PrivateStory(with: [("anna", .admin), ("mina", .member)])
 
     private func log(_ story: PrivateStory, _ number: UInt8 = 1) -> LogName {

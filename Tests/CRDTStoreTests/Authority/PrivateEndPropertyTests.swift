@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// An owner who knows everything puts people out of a private channel. They and whoever else is out write
 /// whatever they like, in every past and under every seat: nothing of it counts.
-@Suite struct `Whoever is put out of a private document by who knows all` {
+struct `Whoever is put out of a private document by who knows all` {
     /// A document, what its owner wrote last, and who is out from then on.
     private struct Scene {
         var fuzzer: PrivateFuzzer

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Any private document` {
+struct `Any private document` {
     private func document(_ seed: UInt64) -> PrivateFuzzer {
         var fuzzer = PrivateFuzzer(seed: seed)
         fuzzer.run(steps: 45)

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 private let member = PrivateStory.member
 private let key = PrivateStory.key
 
-@Suite struct `People who do not know of each other in a private document` {
+struct `People who do not know of each other in a private document` {
     private let start = PrivateStory(
         with: [("adam", .admin), ("anna", .admin), ("mina", .member), ("moritz", .member)])
 
@@ -141,7 +141,7 @@ private let key = PrivateStory.key
     }
 }
 
-@Suite struct `The keys of a private document` {
+struct `The keys of a private document` {
     @Test func `are all for everybody where everything is shown`() {
         var story = PrivateStory(with: [("mina", .member)], history: .all)
         story.write("mina", .rekey(PrivateStory.epoch(2, older: [1])))

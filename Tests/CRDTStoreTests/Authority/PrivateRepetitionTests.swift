@@ -70,7 +70,7 @@ private struct Chain {
 }
 
 /// PROTOCOL.md, 4.3, "How often": every seat is judged with every end, so neither goes on for ever.
-@Suite struct `Coming and going in a private channel` {
+struct `Coming and going in a private channel` {
     private static let most = Limits.privateSeatsByOneMax
     private let mina = PrivateStory.member("mina")
 

@@ -16,7 +16,7 @@ extension PrivateAuthority {
     }
 }
 
-@Suite struct `A private channel` {
+struct `A private channel` {
     private static let everybody = ["olga", "anna", "mina", "moritz", "gil"]
     private let start = PrivateStory(
         with: [("anna", .admin), ("mina", .member), ("moritz", .member)])

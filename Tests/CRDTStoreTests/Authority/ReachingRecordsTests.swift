@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// Which of an end's records are asked whose content it reaches: it has one under each grant where it
 /// counts again, and others than its author decide how many these are.
-@Suite struct `The records of an end` {
+struct `The records of an end` {
     @Test(arguments: Seeds.explore(40))
     func `reach together what those reach that are asked`(seed: UInt64) throws {
         var fuzzer = FoundDeviceFuzzer(seed: seed)

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// Attackers who share every key and every byte that was ever seen reach none of the goals G1 to
 /// G16, as far as operations decide about them. A failure prints the smallest history found and its
 /// seed; `WSX_SEED` repeats it, `make campaign-attack` runs 100,000.
-@Suite struct `No recombination of what was seen` {
+struct `No recombination of what was seen` {
     @Test(arguments: Seeds.explore(60))
     func `deceives the definition of the rules`(seed: UInt64) {
         let breach = AttackCampaign<DefinitionJudge>.onDefinition().attack(seed: seed)
@@ -21,7 +21,7 @@ import WorkspaceTestKit
 }
 
 /// The attackers find what was open before, and what opens when a rule is gone.
-@Suite struct `The recombining attackers` {
+struct `The recombining attackers` {
     private func finds(
         _ goals: Set<String>?, under rules: AuthRuleSet, within seeds: UInt64
     ) -> AttackCampaign<DefinitionJudge>.Breach? {
@@ -40,7 +40,7 @@ import WorkspaceTestKit
 }
 
 /// The holes that a model of the rules found, told alone: open before, closed now.
-@Suite struct `The holes of the rules as they were built first` {
+struct `The holes of the rules as they were built first` {
     private func valid(_ story: Story, _ rules: AuthRuleSet) -> Set<OperationID> {
         var generator = SeededGenerator(seed: 1)
         return AuthDefinition(story.history, rules: rules, visitingWith: &generator)

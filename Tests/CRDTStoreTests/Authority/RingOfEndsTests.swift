@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// Phrases that name each other by their final ends (PROTOCOL.md, V-12). A device stands behind those alone
 /// from which one line of words leads to it, or a member would have each end count in hundreds of places.
-@Suite struct `A ring of ends` {
+struct `A ring of ends` {
     /// Bob has the phrase `words` and the computer `x`. The words put in some phrases apart, of which each
     /// names `a`, and `h`, which names `a` too and has revoked the computer some times.
     private struct Ring {

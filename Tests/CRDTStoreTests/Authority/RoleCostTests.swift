@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// What it costs to give a role to a member whose phrases stand in a line, and who has ended a device very
 /// often by the last of them: each end counts under each role, in the place of each phrase before its own.
-@Suite struct `A role that lists a line of phrases` {
+struct `A role that lists a line of phrases` {
     private static let phrases = 8
     private static let ends = 12
 

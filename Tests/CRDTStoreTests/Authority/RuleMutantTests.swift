@@ -13,7 +13,7 @@ import WorkspaceTestKit
 ///
 /// A change of the attackers or of the goals moves the seeds. `make campaign-mutants` looks for
 /// them anew and prints the table.
-@Suite struct `A rule that is taken away` {
+struct `A rule that is taken away` {
     /// Rules that are missing, the goal that is reached then, and where.
     struct Mutant: Sendable, CustomTestStringConvertible {
         let missing: [AuthRule]

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// What `make campaign-reader` has found: where the evaluator said something else than PROTOCOL.md
 /// does, or more, each in the smallest history known.
-@Suite struct `What the second reader found` {
+struct `What the second reader found` {
     private func limits(
         _ story: Story, _ grant: OperationID, _ name: String
     ) throws -> Set<ContentLimit> {

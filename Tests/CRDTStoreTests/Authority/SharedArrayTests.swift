@@ -4,7 +4,7 @@ import WorkspaceTestKit
 @testable import CRDTStore
 
 /// An array whose copies share what none of them has changed.
-@Suite struct `A shared array` {
+struct `A shared array` {
     @Test(arguments: Seeds.explore(20))
     func `is an array, and its copies stay what they were`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

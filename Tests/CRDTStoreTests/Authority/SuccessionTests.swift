@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// A recovery phrase that takes the place of another one: PROTOCOL.md, 3.3, A-17 and the terms of 4.
-@Suite struct `A new recovery phrase` {
+struct `A new recovery phrase` {
     /// The owner has the phrase `recovery`, the computer `root` and the phone `phone`.
     struct Scene {
         var story = Story(admins: ["ann"])

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// Random histories for the second reader, which was made from PROTOCOL.md alone: what evaluator
 /// and definition share of a mistake, it does not. `make campaign-reader` writes and compares them.
-@Suite struct `Histories for the second reader` {
+struct `Histories for the second reader` {
     /// Where they are to be written.
     private static let folder = ProcessInfo.processInfo.environment["WSX_HISTORIES"]
 

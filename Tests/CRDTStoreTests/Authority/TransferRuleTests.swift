@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// V-3 of PROTOCOL.md: what a transfer takes from the devices of whoever wrote it, asked of the
 /// evaluator in every order and of the definition.
-@Suite struct `What a transfer takes (V-3)` {
+struct `What a transfer takes (V-3)` {
     /// `root` with its phrase, a phone that it linked, and an heir.
     private struct Hand {
         var story = Story(admins: ["ann"], members: ["bob"])

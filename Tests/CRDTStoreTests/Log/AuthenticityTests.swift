@@ -32,7 +32,7 @@ private struct AuthenticityDefinition {
     var authenticCount: Int { isGood.indices.first { !covers($0) } ?? isGood.count }
 }
 
-@Suite struct `Authenticity` {
+struct `Authenticity` {
     static let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
 
     // 3.15.2: whoever checks every operation and whoever checks runs, cut anywhere, agree.

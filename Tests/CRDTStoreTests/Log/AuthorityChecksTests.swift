@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `An authority operation` {
+struct `An authority operation` {
     private static func log(_ count: Int) -> WrittenLog {
         var log = WrittenLog(foundedBy: TestDevice(1))
         for number in 0..<UInt64(count) {
@@ -63,7 +63,7 @@ import WorkspaceTestKit
 }
 
 // A09
-@Suite struct `The founding of a workspace` {
+struct `The founding of a workspace` {
     @Test func `names its document`() throws {
         let log = WrittenLog(foundedBy: TestDevice(1))
         let checked = try OperationChecks.check(log.run, after: nil)

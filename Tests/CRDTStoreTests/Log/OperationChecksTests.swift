@@ -35,7 +35,7 @@ extension OperationRun {
     }
 }
 
-@Suite struct `A run of operations` {
+struct `A run of operations` {
     static let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
 
     private static func log(_ count: Int) -> WrittenLog {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-@Suite struct `An operation of a private document or a mailbox` {
+struct `An operation of a private document or a mailbox` {
     private let random = SeededRandom(seed: 51)
     private static let key = SymmetricKey([UInt8](repeating: 7, count: 32))
     private static let grant = OperationID([UInt8](repeating: 0xa1, count: 32))

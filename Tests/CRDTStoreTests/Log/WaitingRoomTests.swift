@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The waiting room` {
+struct `The waiting room` {
     private static func guest(
         _ number: UInt64, entries: Int = 1, payload: Int = 0, from source: UInt64 = 1
     ) -> WaitingRoom.Guest {

@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The digest of a workspace` {
+struct `The digest of a workspace` {
     /// By `hashlib` and cbor2 for Python, from PROTOCOL.md 5.4.
     @Test func `has the bytes that the protocol says`() throws {
         var digest = WorkspaceDigest()

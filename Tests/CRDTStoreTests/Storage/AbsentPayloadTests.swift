@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-@Suite struct `A payload that was erased` {
+struct `A payload that was erased` {
     /// Content of one log in a channel.
     private struct Contents {
         var log = WrittenLog(by: TestDevice(1), in: .zero)

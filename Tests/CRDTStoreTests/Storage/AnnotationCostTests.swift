@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Much that is said about one message costs what it is, and not the square of it.
-@Suite struct `A register with very many words` {
+struct `A register with very many words` {
     private typealias Scene = `What is said about a message`
     private static let count = 4_000
 

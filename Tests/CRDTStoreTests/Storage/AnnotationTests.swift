@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// What is said about messages, as the view keeps it.
-@Suite struct `What is said about a message` {
+struct `What is said about a message` {
     typealias Row = ViewStore.Annotation
     typealias Register = ViewStore.Annotation.Register
 

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The table of blobs` {
+struct `The table of blobs` {
     private static func root(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
 
     private static func store() throws -> NodeStore {

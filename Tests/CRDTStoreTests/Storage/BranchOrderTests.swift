@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The branches of a log, in their order` {
+struct `The branches of a log, in their order` {
     private let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
 
     private func stored(_ branches: [LogBranch]) -> OperationStore.BranchEnds {
@@ -87,7 +87,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Spans of one grant` {
+struct `Spans of one grant` {
     private let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
 
     @Test func `say how far a branch is valid, and stay so`() throws {

@@ -66,7 +66,7 @@ extension NodeStore {
     }
 }
 
-@Suite struct `What operations cite` {
+struct `What operations cite` {
     @Test(arguments: Seeds.explore(8))
     func `is known in both directions`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

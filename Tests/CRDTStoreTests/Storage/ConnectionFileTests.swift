@@ -3,7 +3,7 @@ import Testing
 
 @testable import CRDTStore
 
-@Suite struct `A store on disk` {
+struct `A store on disk` {
     let folder: TemporaryFolder
     var path: String { folder.file("node.db") }
 

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-@Suite struct `What a store counts` {
+struct `What a store counts` {
     private static func counters(of store: NodeStore) -> Counters {
         Counters(
             arrival: store.operations.arrival, event: store.events.newest,

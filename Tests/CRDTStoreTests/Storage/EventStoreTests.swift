@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Events` {
+struct `Events` {
     let store: NodeStore
     var events: EventStore { store.events }
 

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// What is said about who follows a channel, and which word of it counts (PROTOCOL.md, 4.1).
-@Suite struct `A word about who follows a channel` {
+struct `A word about who follows a channel` {
     private static let nora = MemberID([UInt8](repeating: 7, count: 16))
 
     private static func id(_ number: Int) -> OperationID {

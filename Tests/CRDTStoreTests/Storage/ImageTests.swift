@@ -1,7 +1,7 @@
 import CRDTStore
 import Testing
 
-@Suite struct `A store in memory` {
+struct `A store in memory` {
     @Test func `comes back from a crash as of the last COMMIT`() throws {
         var connection = try Connection.inMemory()
         for id in Int64(1)...5 {

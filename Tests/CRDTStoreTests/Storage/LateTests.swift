@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-@Suite struct `What had come when something was read` {
+struct `What had come when something was read` {
     private static func place(_ subject: UInt8 = 1) -> ViewStore.Register.Place {
         .init(workspace: 1, kind: .read, subject: [UInt8](repeating: subject, count: 16))
     }

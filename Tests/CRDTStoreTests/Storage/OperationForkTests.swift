@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import CRDTStore
 
 // O04
-@Suite struct `A forked log` {
+struct `A forked log` {
     let store: NodeStore
     let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
 
@@ -209,7 +209,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A stored run` {
+struct `A stored run` {
     let store: NodeStore
     let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
 

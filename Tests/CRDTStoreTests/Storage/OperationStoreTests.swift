@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Stored operations` {
+struct `Stored operations` {
     let store: NodeStore
     let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
 

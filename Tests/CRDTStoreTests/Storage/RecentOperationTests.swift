@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Operations that a turn has stored` {
+struct `Operations that a turn has stored` {
     let store: NodeStore
     let log: WrittenLog
 
@@ -96,7 +96,7 @@ import WorkspaceTestKit
 }
 
 /// Of what is newer than all of which something is said, nothing is said: the store is not asked.
-@Suite struct `What just came` {
+struct `What just came` {
     private let store: NodeStore
 
     init() throws {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-@Suite struct `What was looked up last` {
+struct `What was looked up last` {
     @Test func `is found, and the rest is bounded`() {
         var memory = RecentlyUsed<Int, Int>(max: 100)
         for number in 0..<10_000 {

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// What the view keeps of redactions.
-@Suite struct `The table of redactions` {
+struct `The table of redactions` {
     private static func id(_ byte: UInt8) -> OperationID {
         OperationID([UInt8](repeating: byte, count: 32))
     }

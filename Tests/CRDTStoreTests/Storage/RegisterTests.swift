@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Registers of the own documents` {
+struct `Registers of the own documents` {
     private typealias Register = ViewStore.Register
 
     private static func register(

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-@Suite struct `The registry` {
+struct `The registry` {
     let store: NodeStore
     var registry: RegistryStore { store.registry }
 
@@ -141,7 +141,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `What is remembered of peers` {
+struct `What is remembered of peers` {
     let store: NodeStore
     var peers: PeerStore { store.peers }
     let ada = DeviceID([UInt8](repeating: 1, count: 32))

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import CRDTStore
 
-@Suite struct `A restore guard` {
+struct `A restore guard` {
     static let facts = StoreFileFacts(
         machine: 0x0807_0605_0403_0201, device: 0xfe00, inode: 42,
         birthNanoseconds: 1_700_000_000_000_000_001)

@@ -2,7 +2,7 @@ import CRDTStore
 import Testing
 import WorkspaceModel
 
-@Suite struct `A statement` {
+struct `A statement` {
     let connection: Connection
 
     init() throws {

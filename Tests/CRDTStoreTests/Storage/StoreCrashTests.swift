@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A store that is killed` {
+struct `A store that is killed` {
     // Every COMMIT of a script, before and after it reached the disk.
     @Test(arguments: Seeds.explore(6))
     func `comes back as a prefix of what it was told`(seed: UInt64) throws {
@@ -100,7 +100,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A node's store` {
+struct `A node's store` {
     @Test func `is made once`() throws {
         let store = try NodeStore.inMemory()
         #expect(try store.connection.schemaVersion() == Int64(Schema.version))

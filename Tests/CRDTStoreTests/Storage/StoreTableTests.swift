@@ -4,7 +4,7 @@ import WorkspaceModel
 @testable import CRDTStore
 
 /// Tables of the store that are in memory as a whole: what is said last is what is read back.
-@Suite struct `A table in memory` {
+struct `A table in memory` {
     let connection: Connection
 
     init() throws { connection = try NodeStore(Connection()).connection }

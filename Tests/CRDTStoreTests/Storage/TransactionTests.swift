@@ -1,7 +1,7 @@
 import CRDTStore
 import Testing
 
-@Suite struct `A transaction` {
+struct `A transaction` {
     let connection: Connection
 
     init() throws { connection = try .inMemory() }

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-@Suite struct `What was not read` {
+struct `What was not read` {
     private typealias Row = ViewStore.MessageRow
 
     private static func row(

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The view of a channel` {
+struct `The view of a channel` {
     let store: NodeStore
     var view: ViewStore { store.view }
 
@@ -155,7 +155,7 @@ extension NodeStore {
     }
 }
 
-@Suite struct `A page of messages` {
+struct `A page of messages` {
     /// The same question asked of a plain array.
     private struct Model {
         var rows: [ViewStore.MessageRow]

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 private let hex = CryptoVectors.hex
 
-@Suite struct `A hash` {
+struct `A hash` {
     // Expected values of H and Hk come from another implementation (Python's hashlib.blake2b).
     @Test func `has the value that other implementations give`() {
         #expect(
@@ -78,7 +78,7 @@ private let hex = CryptoVectors.hex
     }
 }
 
-@Suite struct `A Noise hash function` {
+struct `A Noise hash function` {
     // RFC 7693, appendix A.
     @Test func `BLAKE2b has the value of its RFC`() {
         #expect(

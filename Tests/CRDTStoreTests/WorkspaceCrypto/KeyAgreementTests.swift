@@ -24,7 +24,7 @@ let lowOrderPublicKeys = [
     "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ]
 
-@Suite struct `A key agreement` {
+struct `A key agreement` {
     // RFC 7748, section 5.2 and 6.1.
     @Test(arguments: [
         (
@@ -109,7 +109,7 @@ let lowOrderPublicKeys = [
     }
 }
 
-@Suite struct `A sealed box` {
+struct `A sealed box` {
     @Test(arguments: Seeds.explore(20))
     func `is one that libsodium opens, and opens libsodium's`(seed: UInt64) throws {
         let random = SeededRandom(seed: seed)

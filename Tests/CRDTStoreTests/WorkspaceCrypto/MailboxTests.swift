@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A box in the mailbox` {
+struct `A box in the mailbox` {
     private let random = SeededRandom(seed: 41)
     private static let mailbox = MailboxPlace.mailbox(
         of: DocumentID([UInt8](repeating: 0xaa, count: 32)))

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Cases N01 to N06 of the list of hostile inputs, at the level of the handshake.
-@Suite struct `A handshake under attack` {
+struct `A handshake under attack` {
     @Test func `works when nobody attacks`() throws {
         let pair = NoisePair()
         #expect(try pair.deliver(3) == [UInt8]("payload 2".utf8))

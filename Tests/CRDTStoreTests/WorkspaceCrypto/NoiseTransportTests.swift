@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import WorkspaceCrypto
 
 /// Cases N10 and N11 of the list of hostile inputs.
-@Suite struct `A Noise transport` {
+struct `A Noise transport` {
     @Test(arguments: Seeds.explore(5))
     func `carries frames both ways in order`(seed: UInt64) throws {
         let (left, right) = try NoisePair(seed: seed).transports()

@@ -17,7 +17,7 @@ final class ListedRandom: RandomSource {
     }
 }
 
-@Suite struct `A Noise handshake` {
+struct `A Noise handshake` {
     /// All published vectors of the patterns and hashes that exist here. The rest are counted:
     /// BLAKE2s, and the deferred patterns (a 1 in the name).
     @Test(
@@ -111,7 +111,7 @@ final class ListedRandom: RandomSource {
     }
 }
 
-@Suite struct `A handshake pattern` {
+struct `A handshake pattern` {
     @Test(arguments: [
         "N", "K", "X", "NN", "NK", "NX", "KN", "KK", "KX", "XN", "XK", "XX", "IN", "IK", "IX",
         "XXpsk0", "XXpsk3", "NNpsk0+psk2", "XXpsk0+psk1+psk2+psk3",

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A signed operation` {
+struct `A signed operation` {
     /// By `hashlib` and `cryptography` for Python, with the seed of 32 bytes 0x09.
     @Test func `has the id and the signature that the protocol says`() throws {
         let key = SigningKey(seed: [UInt8](repeating: 9, count: 32), lifetime: .brief)

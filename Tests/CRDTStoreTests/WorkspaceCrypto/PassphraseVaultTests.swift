@@ -5,7 +5,7 @@ import WorkspaceModel
 
 private let hex = CryptoVectors.hex
 
-@Suite struct `A passphrase vault` {
+struct `A passphrase vault` {
     static let cost = PassphraseVault.Cost(passes: 1, memoryKiB: 8)
     static let passphrase = [UInt8]("correct horse".utf8)
     static let secrets = [UInt8](0..<40)

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `What a private document seals` {
+struct `What a private document seals` {
     private let random = SeededRandom(seed: 31)
     private static let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
     private static let clear = PrivatePayload.Clear(
@@ -161,7 +161,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `An older key of a private document` {
+struct `An older key of a private document` {
     private let random = SeededRandom(seed: 32)
 
     @Test func `is handed on as a whole or as what opens authority alone`() throws {

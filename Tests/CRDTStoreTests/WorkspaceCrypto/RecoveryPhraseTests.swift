@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import WorkspaceCrypto
 
-@Suite struct `A recovery phrase` {
+struct `A recovery phrase` {
     @Test func `is made of 2,048 words that differ in their first four letters`() {
         let words = RecoveryWords.all
         #expect(words.count == 2_048)

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// X25519 ignores the highest bit of a key, and takes numbers above its prime: two keys of one point
 /// agree with everybody on the same secret.
-@Suite struct `Two keys of one point` {
+struct `Two keys of one point` {
     private let random = SeededRandom(seed: 77)
     private static let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
     private static let place = MailboxPlace(

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 private let hex = CryptoVectors.hex
 
-@Suite struct `A sealed payload` {
+struct `A sealed payload` {
     let random = SeededRandom(seed: 11)
 
     @Test(arguments: Seeds.explore(20))
@@ -89,7 +89,7 @@ private let hex = CryptoVectors.hex
     }
 }
 
-@Suite struct `Padding to 32` {
+struct `Padding to 32` {
     @Test func `adds 1 to 32 bytes and takes them away again`() {
         for count in 0...100 {
             let text = [UInt8](repeating: 0x80, count: count)
@@ -124,7 +124,7 @@ private let hex = CryptoVectors.hex
     }
 }
 
-@Suite struct `A wrapped key` {
+struct `A wrapped key` {
     @Test func `comes out under the newer key only`() throws {
         let random = SeededRandom(seed: 5)
         let (older, newer) = (SymmetricKey(using: random), SymmetricKey(using: random))
@@ -155,7 +155,7 @@ private let hex = CryptoVectors.hex
 
 /// What `CipherState` is built on. It only speaks nonces that begin with four zero bytes, so
 /// vectors with others are put to the primitive itself.
-@Suite struct `ChaCha20-Poly1305` {
+struct `ChaCha20-Poly1305` {
     // RFC 8439, section 2.8.2.
     @Test func `seals as the RFC does`() {
         let text = """

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import WorkspaceCrypto
 
-@Suite struct `The arena of long-lived secrets` {
+struct `The arena of long-lived secrets` {
     private static func bytes(_ slot: SecretArena.Slot) -> [UInt8] {
         [UInt8](UnsafeBufferPointer(start: slot.base, count: SecretArena.slotByteCount))
     }

@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Secret bytes` {
+struct `Secret bytes` {
     @Test(arguments: [SecretBytes.Lifetime.long, .brief])
     func `are kept but not shown`(lifetime: SecretBytes.Lifetime) {
         let secret = SecretBytes(copying: [0xab, 0xcd, 0xef], lifetime: lifetime)
@@ -37,7 +37,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A seeded random source` {
+struct `A seeded random source` {
     @Test(arguments: Seeds.explore(20))
     func `gives one stream however it is cut`(seed: UInt64) {
         let whole = SeededRandom(seed: seed).bytes(5_000)
@@ -80,7 +80,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The system's random source` {
+struct `The system's random source` {
     @Test func `gives fresh bytes`() {
         let random = SystemRandom()
         #expect(random.bytes(0).isEmpty)

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 private let hex = CryptoVectors.hex
 
-@Suite struct `A signing key` {
+struct `A signing key` {
     struct Example: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let seed, device, message, signature: String
@@ -80,7 +80,7 @@ private let hex = CryptoVectors.hex
     }
 }
 
-@Suite struct `A signature` {
+struct `A signature` {
     @Test func `is exactly 64 bytes`() {
         let bytes = [UInt8](0..<64)
         #expect(Signature(untrusted: bytes)?.bytes == bytes)

@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Base32 codes` {
+struct `Base32 codes` {
     static let known: [([UInt8], String)] = [
         ([], ""), ([0x00], "00"), ([0xff], "zw"), ([0xff, 0x00], "zw00"),
         ([0x00, 0x44, 0x32, 0x14, 0xc7], "01234567"),

@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The CBOR decoder` {
+struct `The CBOR decoder` {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let hex: String

@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `CBOR bytes and values` {
+struct `CBOR bytes and values` {
     @Test(arguments: Seeds.explore(100))
     func `go back and forth unchanged`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

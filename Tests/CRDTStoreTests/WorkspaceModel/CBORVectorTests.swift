@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `CBOR and the published vectors` {
+struct `CBOR and the published vectors` {
     struct File: Decodable {
         struct Case: Decodable {
             let hex: String

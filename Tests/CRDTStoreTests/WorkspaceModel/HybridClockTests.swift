@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A hybrid timestamp` {
+struct `A hybrid timestamp` {
     struct Step: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let wallClock: UInt64
@@ -65,7 +65,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A hybrid clock` {
+struct `A hybrid clock` {
     static let lead = Limits.clockLeadMillisecondsMax
 
     @Test func `answers after what it has heard`() {

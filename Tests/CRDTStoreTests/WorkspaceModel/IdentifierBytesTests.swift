@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A name in a larger array` {
+struct `A name in a larger array` {
     @Test(arguments: Seeds.explore(20))
     func `is read and written in place`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

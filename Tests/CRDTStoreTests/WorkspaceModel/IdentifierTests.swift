@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `An identifier` {
+struct `An identifier` {
     @Test(arguments: Seeds.explore(20))
     func `comes back from its bytes and from its words`(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WorkspaceModel
 
-@Suite struct `A JSON document` {
+struct `A JSON document` {
     struct Vector: Sendable, CustomTestStringConvertible {
         let name: String
         let bytes: [UInt8]

@@ -1,7 +1,7 @@
 import Testing
 import WorkspaceModel
 
-@Suite struct `A JSON value` {
+struct `A JSON value` {
     struct Text: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let text: String

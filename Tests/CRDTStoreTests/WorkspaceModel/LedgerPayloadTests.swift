@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// One payload of each type that is in ledgers, as long and as short as it can be, with bytes that were
 /// written out by hand of PROTOCOL.md, 3.2.
-@Suite struct `Content of a ledger` {
+struct `Content of a ledger` {
     private static let key = MessageKey(
         timestamp: HybridTimestamp(rawValue: 1 << 48 + 5), idPrefix: 0x0102_0304_0506_0708)
     private static let spelledKey = "82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08"

@@ -1,7 +1,7 @@
 import Testing
 import WorkspaceModel
 
-@Suite struct `A place that a message points to` {
+struct `A place that a message points to` {
     @Test(
         arguments: [
             ("52.5200066,13.404954", 525_200_066, 134_049_540), ("0,0", 0, 0),

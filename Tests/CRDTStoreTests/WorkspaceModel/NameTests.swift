@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A name that is written here` {
+struct `A name that is written here` {
     static let taken: [(String, String)] = [
         ("Ada", "Ada"), ("  Ada Lovelace\u{3000}", "Ada Lovelace"), ("李小龙", "李小龙"),
         ("a", "a"), ("👩‍👩‍👧‍👦", "👩‍👩‍👧‍👦"), ("e\u{301}", "e\u{301}"),
@@ -73,7 +73,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A name in an operation` {
+struct `A name in an operation` {
     @Test(arguments: [
         "", " ", "a\u{202e}b", String(repeating: "\u{301}", count: 128),
         String(repeating: "x", count: 256),
@@ -97,7 +97,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Name folding` {
+struct `Name folding` {
     @Test(arguments: [
         ("Ada", "aDA"), ("Zo\u{eb}", "ZOE\u{308}"), ("STRASSE", "straße"), ("Σίσυφος", "ΣΊΣΥΦΟΣ"),
         ("\u{212a}elvin", "kelvin"), ("ＡＢ", "ａｂ"), ("", ""),
@@ -119,7 +119,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The text of a message` {
+struct `The text of a message` {
     @Test(arguments: [
         "", "a\nb\tc\r\n", "\u{1b}[31m", "e\u{301}", String(repeating: "x", count: 16_384),
     ])

@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 
 /// The published table of failures, typed in row by row and compared with the one in the code.
-@Suite struct `The table of failures` {
+struct `The table of failures` {
     struct Row: Sendable, CustomTestStringConvertible {
         let kind: String
         let code: Int
@@ -112,7 +112,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A ready-made failure` {
+struct `A ready-made failure` {
     struct Row: Sendable, CustomTestStringConvertible {
         let error: NodeError
         let kind: NodeError.Kind

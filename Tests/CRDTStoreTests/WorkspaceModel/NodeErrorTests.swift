@@ -1,7 +1,7 @@
 import Testing
 import WorkspaceModel
 
-@Suite struct `A failure that leaves the program` {
+struct `A failure that leaves the program` {
     @Test(arguments: NodeError.Kind.allCases)
     func `has a number, a word, and statuses`(_ kind: NodeError.Kind) {
         #expect((-32_768 ... -32_000).contains(kind.code))

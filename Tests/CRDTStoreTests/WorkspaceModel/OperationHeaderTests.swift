@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The header of an operation` {
+struct `The header of an operation` {
     /// Written by cbor2 for Python and `hashlib`, from PROTOCOL.md 2.
     static let golden = spelled(
         """

@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The payload of an operation` {
+struct `The payload of an operation` {
     static let authorityNames = PayloadSamples.authority.keys.sorted()
     static let contentNames = PayloadSamples.content.keys.sorted()
 

@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A change to a private document` {
+struct `A change to a private document` {
     static let names = PrivateSamples.changes.keys.sorted()
 
     @Test func `is sampled for every type`() {
@@ -143,7 +143,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The payload of a private document` {
+struct `The payload of a private document` {
     private static let sealed = [UInt8](repeating: 9, count: 72)
     private static let clear = PrivatePayload.Clear(
         workspace: DocumentID([UInt8](repeating: 1, count: 32)),
@@ -176,7 +176,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The payload of a mailbox` {
+struct `The payload of a mailbox` {
     @Test(arguments: [4, 16, 64, 256])
     func `has one of four sizes`(_ count: Int) throws {
         let payload = try #require(PrivateSamples.mailbox(count))

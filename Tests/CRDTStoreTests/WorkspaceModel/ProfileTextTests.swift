@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 
 /// The fields of a profile as somebody types them.
-@Suite struct `A field of a profile` {
+struct `A field of a profile` {
     struct Row: Sendable, CustomTestStringConvertible {
         let field: ProfileChange.Field
         let typed: String

@@ -1,7 +1,7 @@
 import Testing
 import WorkspaceModel
 
-@Suite struct `A sign that is left` {
+struct `A sign that is left` {
     @Test(arguments: [
         ("👍", "👍"), ("❤", "❤\u{fe0f}"), ("❤\u{fe0f}", "❤\u{fe0f}"), ("❤\u{fe0e}", "❤\u{fe0f}"),
         ("👍\u{fe0f}", "👍"), ("✌🏽", "✌🏽"), ("✌\u{fe0f}🏽", "✌🏽"), ("🇩🇪", "🇩🇪"),
@@ -32,7 +32,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A text in which nothing can be seen` {
+struct `A text in which nothing can be seen` {
     @Test(arguments: [
         ("", true), (" ", true), (" \t\r\n", true), ("\u{200b}\u{feff}", true), ("\u{3000}", true),
         ("\u{ad}", true), ("\u{3164}", true), ("\u{2800}", true), ("\u{1}", true), ("x", false),

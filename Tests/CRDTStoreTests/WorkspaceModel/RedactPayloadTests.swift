@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `The payload of a redaction` {
+struct `The payload of a redaction` {
     private func reference(_ number: UInt8) -> OperationReference {
         OperationReference(
             device: DeviceID([UInt8](repeating: 0xd0, count: 32)), incarnation: 7,

@@ -1,7 +1,7 @@
 import Testing
 import WorkspaceModel
 
-@Suite struct `A rejection` {
+struct `A rejection` {
     struct Row: Sendable, CustomTestStringConvertible {
         let rejection: Rejection
         let word: String
@@ -31,7 +31,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A complaint about bytes` {
+struct `A complaint about bytes` {
     /// Logs and refusals show these words, so they never change.
     @Test func `has one of a closed list of words`() {
         #expect(
@@ -49,7 +49,7 @@ import WorkspaceModel
 }
 
 /// Each limit is sound by itself; these are the relations between them that the code relies on.
-@Suite struct `The limits fit together:` {
+struct `The limits fit together:` {
     @Test func `a fragment fits a frame, and a frame's length fits its prefix`() {
         let head = 3
         let tag = 16

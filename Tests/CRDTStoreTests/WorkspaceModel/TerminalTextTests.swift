@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Text of others on a terminal` {
+struct `Text of others on a terminal` {
     /// What must never reach a terminal raw, written down a second time and apart from the code.
     static func isDangerous(_ scalar: Unicode.Scalar, in place: TerminalText.Place) -> Bool {
         switch scalar.value {
@@ -112,7 +112,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Columns of a terminal` {
+struct `Columns of a terminal` {
     static let widths: [(String, Int)] = [
         ("", 0), ("abc", 3), ("李小龙", 6), ("한국", 4), ("\u{1112}\u{1161}\u{11ab}", 2), ("ｶﾅ", 2),
         ("カナ", 4), ("e\u{301}", 1), ("\u{1f600}", 2), ("👩‍👩‍👧‍👦", 2), ("👍🏽", 2), ("🇩🇪", 2), ("🇩🇪🇫🇷", 4),

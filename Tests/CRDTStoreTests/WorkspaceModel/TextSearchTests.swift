@@ -2,7 +2,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A part of a text` {
+struct `A part of a text` {
     @Test(arguments: [
         ("", "", true), ("", "a", false), ("abc", "", true), ("abc", "abc", true),
         ("abc", "abcd", false), ("aab", "ab", true), ("abab", "ba", true), ("abc", "cb", false),

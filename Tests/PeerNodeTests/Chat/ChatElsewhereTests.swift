@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// What has to do with other conversations and other workspaces than the one on the screen.
-@Suite struct `A conversation, and what is elsewhere` {
+struct `A conversation, and what is elsewhere` {
     private func world() -> (MemoryIO, TypingKeyboard) {
         let io = MemoryIO()
         (io.isInputTerminal, io.isOutputTerminal, io.isSilent) = (true, true, true)

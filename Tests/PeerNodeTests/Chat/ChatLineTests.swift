@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A line of a conversation` {
+struct `A line of a conversation` {
     @Test(arguments: [
         (line: "hello", meaning: ChatLine.say("hello")), ("  ", .nothing), ("", .nothing),
         ("//etc/hosts", .say("/etc/hosts")), ("//", .say("/")), (" /quit", .say(" /quit")),
@@ -65,7 +65,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The people of a direct conversation` {
+struct `The people of a direct conversation` {
     @Test(arguments: [
         (typed: "@Joon", names: ["@Joon"]), ("@Joon,@Sora", ["@Joon", "@Sora"]),
         ("@Joon, Sora", ["@Joon", "@Sora"]), ("@Joon @Sora", ["@Joon", "@Sora"]),
@@ -77,7 +77,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The tab key` {
+struct `The tab key` {
     private func starts(_ text: String) -> [ChatCompletion.Start] {
         var editor = LineEditor()
         _ = editor.press(.text(text))
@@ -112,7 +112,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `What is known of a conversation` {
+struct `What is known of a conversation` {
     private static func message(
         _ id: String, by name: String = "Mina", isOwn: Bool = false, isDeleted: Bool = false
     ) -> JSONValue {

@@ -47,7 +47,7 @@ private final class ScriptedKeyboard: LiveInput {
     func suspend() {}
 }
 
-@Suite struct `The tick of one's newest message` {
+struct `The tick of one's newest message` {
     private func row(
         _ device: String, of person: String, _ verdict: String?, joined: Int64 = 1
     ) -> HolderObject {
@@ -178,7 +178,7 @@ private final class ScriptedKeyboard: LiveInput {
     }
 }
 
-@Suite struct `The loop of a conversation` {
+struct `The loop of a conversation` {
     /// Whoever waits for the daemon hears nothing of what has come already.
     @Test(arguments: ["read.mark", "message.history", "channel.get"])
     func `shows what came beside an answer before it waits`(_ method: String) throws {

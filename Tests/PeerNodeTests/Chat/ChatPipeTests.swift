@@ -22,7 +22,7 @@ private final class Pipe: LiveInput {
     func suspend() {}
 }
 
-@Suite struct `Lines between two pipes` {
+struct `Lines between two pipes` {
     private func event(_ message: JSONValue) -> EventObject {
         EventObject(sequence: 9, cursor: "e1.9", at: 1, type: "message.created", data: message)
     }

@@ -28,7 +28,7 @@ final class TypingKeyboard: LiveInput {
     func suspend() {}
 }
 
-@Suite struct `Somebody who types` {
+struct `Somebody who types` {
     private func world() -> (MemoryIO, TypingKeyboard) {
         let io = MemoryIO()
         (io.isInputTerminal, io.isOutputTerminal, io.isSilent) = (true, true, true)

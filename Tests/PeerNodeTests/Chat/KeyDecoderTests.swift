@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import wsx_node
 
-@Suite struct `Keys of a terminal` {
+struct `Keys of a terminal` {
     private static let escape = "\u{1B}"
 
     @Test(arguments: [

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A line that is being written` {
+struct `A line that is being written` {
     private func pressed(_ keys: [Key]) -> LineEditor {
         var editor = LineEditor()
         for key in keys { _ = editor.press(key) }
@@ -168,7 +168,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The bottom of a screen` {
+struct `The bottom of a screen` {
     private let row = LineView.Row(text: "> hi", width: 4, cursorColumn: 3)
 
     @Test func `is drawn, taken away and drawn again under what is printed`() {

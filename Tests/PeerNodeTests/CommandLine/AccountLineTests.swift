@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// Accounts that people link, as people read them.
-@Suite struct `A linked account, for people` {
+struct `A linked account, for people` {
     private func rendering(isPlain: Bool = false) -> Rendering {
         var globals = GlobalFlags()
         globals.plain = isPlain

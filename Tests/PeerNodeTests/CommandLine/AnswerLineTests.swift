@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `An answer for people` {
+struct `An answer for people` {
     private let rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
 
     /// A socket may be somebody else's.
@@ -191,7 +191,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A policy in two words` {
+struct `A policy in two words` {
     @Test func `is the same as by its flag`() {
         for line in [
             ["policy", "set", "join", "request"], ["policy", "set", "--join", "request"],

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A command line` {
+struct `A command line` {
     struct Row: Sendable, CustomTestStringConvertible {
         let line: [String]
         let command: String
@@ -148,7 +148,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A point in time` {
+struct `A point in time` {
     private static let now: Int64 = 1_795_150_800_000  // 2026-11-20 05:00 UTC
 
     static let rows: [(String, Int64?)] = [

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `Completing a command line` {
+struct `Completing a command line` {
     private static func names(_ what: Completion.Names) -> [Completion.Candidate] {
         switch what {
         case .channels:
@@ -247,7 +247,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A line that bash completes` {
+struct `A line that bash completes` {
     struct Row: Sendable {
         let line: String
         let words: [String]

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `The end of a daemon` {
+struct `The end of a daemon` {
     static let commands = [["down"], ["session", "logout", "--wipe", "all", "--force", "--yes"]]
 
     private func run(_ words: [String], _ milliseconds: Int64) -> (status: Int32, io: MemoryIO) {

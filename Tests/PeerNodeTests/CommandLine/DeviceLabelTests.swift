@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A device among others` {
+struct `A device among others` {
     private static func device(
         _ id: String, _ person: String, _ name: String? = nil, member: String? = nil
     ) -> DeviceLabels.Device {

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A bot of one command` {
+struct `A bot of one command` {
     /// A world in which these things happened.
     private func world(_ count: Int64 = 3, backfill: Set<Int64> = []) -> MemoryIO {
         let io = MemoryIO()

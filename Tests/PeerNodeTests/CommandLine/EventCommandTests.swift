@@ -5,7 +5,7 @@ import Testing
 @testable import wsx_node
 
 /// The process that a bot's command really is.
-@Suite struct `A command for an event` {
+struct `A command for an event` {
     /// As the program does at its start: a command need not read what it is given.
     init() { signal(SIGPIPE, SIG_IGN) }
 
@@ -41,7 +41,7 @@ import Testing
     }
 }
 
-@Suite struct `Help on bots` {
+struct `Help on bots` {
     @Test func `names every variable, every status and every flag`() {
         let io = MemoryIO()
         io.node = nil

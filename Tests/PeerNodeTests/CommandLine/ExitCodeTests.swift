@@ -4,7 +4,7 @@ import WorkspaceModel
 @testable import PeerNode
 @testable import wsx_node
 
-@Suite struct `The exit status of what finds nothing` {
+struct `The exit status of what finds nothing` {
     private func world(isEmpty: Bool) -> MemoryIO {
         let io = MemoryIO()
         io.node?.readings = isEmpty ? [] : nil

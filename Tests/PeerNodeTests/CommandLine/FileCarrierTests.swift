@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `Files on the command line` {
+struct `Files on the command line` {
     /// A daemon that says what the test wrote down, and takes so many portions before it hangs up.
     private final class Script: ControlTransport {
         private(set) var sent: [UInt8] = []

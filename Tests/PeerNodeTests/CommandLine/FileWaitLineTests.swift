@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// `file get` of a file that nobody sends.
-@Suite struct `Getting a file that nobody sends` {
+struct `Getting a file that nobody sends` {
     private let io = MemoryIO()
 
     init() {

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `The conversations of a stream that names none` {
+struct `The conversations of a stream that names none` {
     private static func event(_ type: String) -> JSONValue { ["type": .string(type)] }
 
     @Test func `are asked for once, and again when somebody comes or goes`() {

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// Nobody is asked about what the node is going to refuse.
-@Suite struct `A question` {
+struct `A question` {
     private static func asking(_ answer: String? = nil) -> MemoryIO {
         let io = MemoryIO()
         (io.isInputTerminal, io.isOutputTerminal, io.answer) = (true, true, answer)

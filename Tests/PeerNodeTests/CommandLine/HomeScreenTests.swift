@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `The home screen` {
+struct `The home screen` {
     private func terminal() -> MemoryIO {
         let io = MemoryIO()
         io.isInputTerminal = true
@@ -215,7 +215,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A check from the command line` {
+struct `A check from the command line` {
     @Test func `compares versions, and who can look into the folder`() {
         let io = MemoryIO()
         io.modes = ["/h": 0o700, "/h/identity/device.key": 0o600, "/h/node.db": 0o600]
@@ -294,7 +294,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A slip of the hand` {
+struct `A slip of the hand` {
     @Test(arguments: [
         (["sedn", "general", "x"], "did you mean 'send'?"),
         (["channel", "lst"], "did you mean 'channel list'?"),

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A log for people` {
+struct `A log for people` {
     private static let now: Int64 = 1_795_150_800_000  // 2026-11-20 06:00 in that world
 
     private static func message(

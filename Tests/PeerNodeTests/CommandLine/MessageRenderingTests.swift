@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A message as people read it` {
+struct `A message as people read it` {
     private static func message(
         _ number: Int, _ text: String, _ fields: KeyValuePairs<String, JSONValue> = [:]
     ) -> JSONValue {

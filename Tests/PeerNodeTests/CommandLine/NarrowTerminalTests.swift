@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// A terminal of 40 columns: a phone, or half of a screen.
-@Suite struct `On a narrow terminal` {
+struct `On a narrow terminal` {
     private func rendering(columns: Int?) -> Rendering {
         var rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
         rendering.columns = columns

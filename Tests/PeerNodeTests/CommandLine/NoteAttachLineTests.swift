@@ -31,7 +31,7 @@ private final class EditorPipe: LiveInput {
 }
 
 /// `note attach` on the command line.
-@Suite struct `Lines between a note and an editor` {
+struct `Lines between a note and an editor` {
     private let io = MemoryIO()
     private let pipe = EditorPipe()
     private let first: JSONValue = [

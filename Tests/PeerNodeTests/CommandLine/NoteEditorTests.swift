@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// `note edit --editor`: no text is lost, whatever the editor and others do meanwhile.
-@Suite struct `A note in an editor` {
+struct `A note in an editor` {
     private let io = MemoryIO()
     private let file = "/tmp/own/note.txt"
 

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// `note watch` on the command line.
-@Suite struct `Changes of a note, as they are printed` {
+struct `Changes of a note, as they are printed` {
     private let io = MemoryIO()
 
     private func event(_ patch: JSONValue) -> EventObject {

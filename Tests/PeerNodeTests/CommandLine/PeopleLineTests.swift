@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A channel, a member and a session for people` {
+struct `A channel, a member and a session for people` {
     private static func rendering(_ flags: String..., isTerminal: Bool = false) -> Rendering {
         let io = MemoryIO()
         io.isOutputTerminal = isTerminal

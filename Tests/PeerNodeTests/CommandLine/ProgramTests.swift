@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `The program` {
+struct `The program` {
     @Test func `tells its version without a daemon`() {
         let io = MemoryIO()
         io.node = nil

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// Addresses that people prove, as people read them.
-@Suite struct `An address that is proved, for people` {
+struct `An address that is proved, for people` {
     private static let joon: JSONValue = ["id": "u_2", "name": "Joon"]
 
     private func rendering(isPlain: Bool = false) -> Rendering {

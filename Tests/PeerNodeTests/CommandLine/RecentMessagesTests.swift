@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `Messages that may be spoken of` {
+struct `Messages that may be spoken of` {
     private func message(_ number: Int, _ text: String = "") -> JSONValue {
         ["id": .string("m_\(number)"), "text": .string(text)]
     }

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// Stars and reminders on the command line and in a conversation.
-@Suite struct `Stars and reminders for people` {
+struct `Stars and reminders for people` {
     /// 20 November 2026, 19:40 where the tests are.
     private static let now: Int64 = 1_795_200_000_000
     private static let hour: Int64 = 3_600_000

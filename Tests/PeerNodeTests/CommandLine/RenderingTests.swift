@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `What is shown` {
+struct `What is shown` {
     /// Texts with which somebody might attack a terminal or a reader.
     static let hostile = [
         "\u{1B}[2J\u{1B}[31mred", "\u{1B}]0;title\u{7}", "\u{1B}]8;;http://x\u{1B}\\link",
@@ -120,7 +120,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The settings file` {
+struct `The settings file` {
     static let text = """
         # my node
         name = "Mina"   # shown to others

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `What was found, as it is shown` {
+struct `What was found, as it is shown` {
     private func withoutColour(_ text: String) -> String {
         var parts = text
         for code in ["\u{1B}[1m", "\u{1B}[2m", "\u{1B}[0m"] {

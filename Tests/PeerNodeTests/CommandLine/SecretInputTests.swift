@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// Where passphrases come from on the command line.
-@Suite struct `A secret on the command line` {
+struct `A secret on the command line` {
     @Test func `is read from a file, an open file, a command or standard input`() {
         let ways: [(words: [String], prepare: (MemoryIO) -> Void)] = [
             (["--passphrase-file", "/s"], { $0.files["/s"] = Array("long secret\nrest\n".utf8) }),

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `The time that was given to a stream` {
+struct `The time that was given to a stream` {
     /// A daemon that takes a while for every answer, and has nothing to tell then.
     private func world(delay: Int64 = 5_000) -> MemoryIO {
         let io = MemoryIO()

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// Arguments that stand in each other's place.
-@Suite struct `Two words in the wrong order` {
+struct `Two words in the wrong order` {
     @Test(arguments: [
         (line: ["message", "react", "👍", "last"], meant: "message react last '👍'"),
         (

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// What somebody at a terminal is told besides an answer.
-@Suite struct `Besides an answer` {
+struct `Besides an answer` {
     private func terminal() -> MemoryIO {
         let io = MemoryIO()
         io.isOutputTerminal = true

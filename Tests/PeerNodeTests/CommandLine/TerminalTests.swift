@@ -4,7 +4,7 @@ import WorkspaceModel
 @testable import PeerNode
 @testable import wsx_node
 
-@Suite struct `On a terminal` {
+struct `On a terminal` {
     private func terminal() -> MemoryIO {
         let io = MemoryIO()
         io.isInputTerminal = true
@@ -153,7 +153,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A short id` {
+struct `A short id` {
     @Test func `is one with its letter and at least six more`() {
         #expect(ReferenceResolver.isShort("m_01hx9t"))
         #expect(!ReferenceResolver.isShort("m_01hx9"))

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `The words that somebody typed` {
+struct `The words that somebody typed` {
     @Test(arguments: [
         (
             words: [[0x73, 0x65, 0x6E, 0x64], [0xFF]],
@@ -32,7 +32,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A failure of a command line` {
+struct `A failure of a command line` {
     @Test(arguments: [
         (line: ["log", "general", "-n", "101"], says: "'-n' must be an integer, 1 to 100"),
         (["log", "general", "--limit", "101"], "'--limit' must be an integer, 1 to 100"),

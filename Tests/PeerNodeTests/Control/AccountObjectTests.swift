@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 
 /// What is answered about linked accounts, byte for byte.
-@Suite struct `Objects about accounts` {
+struct `Objects about accounts` {
     private static let joon = PersonObject(id: "u_1", name: "Joon")
 
     @Test func `have the fields of the interface`() {

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The check of arguments` {
+struct `The check of arguments` {
     private static let parameters = [
         Parameter.text("text", "What.", bytes: 1...5).definition,
         Parameter.integer("limit", "How many.", 1...9).optional().definition,
@@ -86,7 +86,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `What somebody probably meant` {
+struct `What somebody probably meant` {
     static let rows: [(String, String?)] = [
         ("channel", "channel"), ("chanel", "channel"), ("chnanel", "channel"),
         ("channels", "channel"), ("hcannel", "channel"), ("chan", nil), ("limt", "limit"),

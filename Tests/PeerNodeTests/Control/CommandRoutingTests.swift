@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// That each method hands its arguments to the node as they were given, with the defaults of the
 /// table for what was left out.
-@Suite struct `A method` {
+struct `A method` {
     private let call = CallID(connection: 3, number: 9)
 
     private func run(_ method: String, _ given: JSONObject, on node: TableNode) throws
@@ -336,7 +336,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The interface about itself` {
+struct `The interface about itself` {
     private func run(_ method: String, _ given: JSONObject = [:]) throws -> JSONValue {
         let context = CommandContext(
             node: TableNode(), call: CallID(connection: 1, number: 1))

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `The table of commands` {
+struct `The table of commands` {
     private func call(_ command: Command, _ given: JSONObject) throws(NodeError) -> CommandOutcome {
         let context = CommandContext(node: TableNode(), call: CallID(connection: 1, number: 1))
         return try command.call(context, given)

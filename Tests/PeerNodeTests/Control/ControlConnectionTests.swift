@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A control connection` {
+struct `A control connection` {
     /// Feeds `bytes`, runs every request on `node`, and gives the lines that were written.
     private func lines(
         _ connection: inout ControlConnection, _ bytes: [UInt8], on node: TableNode = TableNode()
@@ -235,7 +235,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `What is written about the commands` {
+struct `What is written about the commands` {
     @Test func `lists the same methods everywhere`() {
         let names = Command.methods.map(\.name)
         let discovered = Manual.openRPC["methods"]?.arrayValue?.compactMap {

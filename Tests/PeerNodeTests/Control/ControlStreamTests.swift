@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What a control connection makes of a stream of bytes, however that arrives and is answered.
-@Suite struct `A stream of control requests` {
+struct `A stream of control requests` {
     private func line(_ id: Int, _ method: String = "node.version") -> String {
         #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)"}"#
     }
@@ -249,7 +249,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A splitter of lines` {
+struct `A splitter of lines` {
     /// The definition: split at newlines, forget blank ones.
     private func naive(_ bytes: [UInt8], hasEnded: Bool) -> [[UInt8]] {
         var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)

@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A length of time in words` {
+struct `A length of time in words` {
     static let read: [(String, Int64?)] = [
         ("0ms", 0), ("0s", 0), ("0d", 0), ("1ms", 1), ("1s", 1_000), ("1m", 60_000),
         ("1h", 3_600_000), ("1d", 86_400_000), ("007s", 7_000), ("90m", 5_400_000),
@@ -55,7 +55,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A reference` {
+struct `A reference` {
     static let members: [(String, MemberReference?)] = [
         ("Mina", .name("Mina")), ("@Mina", .name("Mina")), ("@@Mina", .name("@Mina")),
         ("u_7k3qm2xa", .id("u_7k3qm2xa")), ("@u_7k3qm2xa", .id("u_7k3qm2xa")),

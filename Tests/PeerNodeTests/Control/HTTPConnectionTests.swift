@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A control connection that speaks HTTP` {
+struct `A control connection that speaks HTTP` {
     /// Feeds `text`, runs what it asks for on `node`, and gives what was written.
     private func exchange(
         _ text: String, on node: TableNode = TableNode(), size: Int = 7

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A stream of events over HTTP` {
+struct `A stream of events over HTTP` {
     private func parameters(_ path: String, _ head: String = "") throws -> JSONObject {
         var parser = HTTPRequestParser()
         parser.append(Array("GET \(path) HTTP/1.1\r\n\(head)\r\n".utf8))

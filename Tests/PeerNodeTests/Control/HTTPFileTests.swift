@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `Files over HTTP` {
+struct `Files over HTTP` {
     /// A connection on which something was asked for, of a node that knows one file of 3 bytes.
     private final class Exchange {
         var connection = ControlConnection(id: 1)

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A range of a file over HTTP` {
+struct `A range of a file over HTTP` {
     /// What a field asks for: where it begins and how much it is; -1 for all up to the end.
     static let ranges: [(String, Int64, Int64)] = [
         ("bytes=0-0", 0, 1), ("bytes=0-", 0, -1), ("bytes=5-9", 5, 5), ("bytes=-7", -7, -1),

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `An HTTP request` {
+struct `An HTTP request` {
     /// What the parser says after these bytes.
     private func parse(_ bytes: [UInt8]) -> HTTPRequestParser.Progress {
         parse(pieces: [bytes[...]])

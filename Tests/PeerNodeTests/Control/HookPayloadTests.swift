@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A webhook's body` {
+struct `A webhook's body` {
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String
         let type: String

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Lines that somebody sends to do harm, or by mistake.
-@Suite struct `A hostile control line` {
+struct `A hostile control line` {
     private let good = [UInt8](#"{"jsonrpc":"2.0","id":"good","method":"node.version"}"#.utf8)
 
     /// The answers to `line` and to a good request behind it.

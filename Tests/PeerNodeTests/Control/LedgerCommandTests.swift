@@ -4,7 +4,7 @@ import WorkspaceModel
 @testable import PeerNode
 
 /// That the methods of ledgers hand their arguments to the node as they were given.
-@Suite struct `A method of ledgers` {
+struct `A method of ledgers` {
     static let rows: [(method: String, given: JSONObject, asked: String)] = [
         ("ledger.open", ["name": "coins"], "ledger open coins"),
         ("ledger.list", [:], "ledgers 100"), ("coin.balance", [:], "balance own nil"),

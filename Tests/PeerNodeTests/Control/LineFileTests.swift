@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Files behind lines of the control socket. The node is played by hand: what is tested is which byte
 /// belongs to which line or file.
-@Suite struct `A file behind a line` {
+struct `A file behind a line` {
     private func line(
         _ id: String?, _ method: String, _ params: String = "{}"
     ) -> [UInt8] {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The manual page` {
+struct `The manual page` {
     private var page: String { Manual.page }
     private var lines: [String] { page.components(separatedBy: "\n") }
 

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `The manual` {
+struct `The manual` {
     static let commands = Command.all.map(\.name)
 
     /// A text without its line ends.
@@ -203,7 +203,7 @@ import WorkspaceModel
 }
 
 /// The answer of `rpc.discover`, as far as programs rely on it.
-@Suite struct `The OpenRPC document` {
+struct `The OpenRPC document` {
     private var methods: [JSONValue] { Manual.openRPC["methods"]?.arrayValue ?? [] }
 
     @Test func `names its version and the program's`() {

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `The shape of a parameter` {
+struct `The shape of a parameter` {
     struct Row: Sendable, CustomTestStringConvertible {
         let shape: ParameterShape
         let value: JSONValue
@@ -160,7 +160,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A parameter` {
+struct `A parameter` {
     private let count = Parameter.integer("max_count", "How many.", 1...9)
 
     private func read<Value>(_ parameter: Parameter<Value>, _ given: JSONObject) -> Value {

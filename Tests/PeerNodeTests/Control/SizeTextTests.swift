@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-@Suite struct `A size as people write it` {
+struct `A size as people write it` {
     @Test(
         arguments: [
             ("0", 0), ("4096", 4_096), ("10B", 10), ("1kB", 1_000), ("500MB", 500_000_000),

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A message in Slack's shape` {
+struct `A message in Slack's shape` {
     private func text(_ json: String) throws -> String {
         let value = try JSONValue(parsing: json)
         return SlackMessage(try #require(value.objectValue)).text

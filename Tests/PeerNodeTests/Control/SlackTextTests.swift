@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A text in Slack's way of writing` {
+struct `A text in Slack's way of writing` {
     static let rows: [(String, String)] = [
         ("", ""), ("plain", "plain"), ("a &amp; b &lt;c&gt;", "a & b <c>"), ("&amp;lt;", "&lt;"),
         ("&quot; & &am", "&quot; & &am"),

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 extension EndToEnd {
     /// Accounts that are linked by real homes, with keys that lie in a file.
-    @Suite struct `Accounts` {
+    struct `Accounts` {
         private static let settings = [
             "--issuer", "https://id.example.org", "--client-id", "wsx",
         ]

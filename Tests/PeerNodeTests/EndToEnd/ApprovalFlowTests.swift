@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `Asking to be let in` {
+    struct `Asking to be let in` {
         @Test func `is told to wait, and is in once an admin has approved`() throws {
             let mina = TemporaryNode()
             mina.up(name: "Mina", workspace: "acme")

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 extension TerminalEndToEnd {
     /// The client that docs/EDITORS.md shows, with real nodes.
-    @Suite struct `An editor that is attached to a note` {
+    struct `An editor that is attached to a note` {
         /// The Python between the fences.
         private static func client() throws -> String {
             let page = try SourceTree.text("docs/EDITORS.md")

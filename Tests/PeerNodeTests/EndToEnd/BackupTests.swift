@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `A backup` {
+    struct `A backup` {
         private func path(_ name: String, beside node: TemporaryNode) -> String {
             (node.home as NSString).deletingLastPathComponent + "/" + name
         }

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 extension TerminalEndToEnd {
     /// The three bots that the interface promises, each as it is written there.
-    @Suite struct `A bot` {
+    struct `A bot` {
         private static let command = """
 
               [ "$WSX_TEXT" = "!uptime" ] || exit 0

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 extension EndToEnd {
     /// What people do with channels besides writing into them.
-    @Suite struct `A channel's life` {
+    struct `A channel's life` {
         private func name(_ node: TemporaryNode, _ channel: String) -> JSONValue? {
             node.run("channel", "show", channel, "--json").object["name"]
         }

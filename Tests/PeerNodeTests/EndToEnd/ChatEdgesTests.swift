@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 extension TerminalEndToEnd {
     /// What a conversation does where it could lose something, or end by accident.
-    @Suite struct `A conversation at its edges` {
+    struct `A conversation at its edges` {
         private func started() throws -> TemporaryNode {
             let node = TemporaryNode()
             try #require(node.up(name: "Mina", workspace: "acme").status == 0)

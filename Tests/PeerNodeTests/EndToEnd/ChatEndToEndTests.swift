@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension TerminalEndToEnd {
-    @Suite struct `A conversation on a terminal` {
+    struct `A conversation on a terminal` {
         /// Two people in one workspace, whose nodes know each other.
         static func twoPeople(_ other: String = "Joon") throws -> (TemporaryNode, TemporaryNode) {
             let mina = TemporaryNode()

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 extension TerminalEndToEnd {
     /// Coins with the real program and a payment gateway of a few lines, which tells the truth, lies, hangs
     /// and pays twice, as a file beside it says.
-    @Suite struct `Coins and the store` {
+    struct `Coins and the store` {
         private static let receipt = "xylograph-receipt-4711"
 
         private let mina = TemporaryNode()

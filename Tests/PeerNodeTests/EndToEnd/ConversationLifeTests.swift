@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `A conversation of two homes` {
+    struct `A conversation of two homes` {
         /// A message as a home shows it.
         private func shown(_ id: String, on node: TemporaryNode) -> JSONValue {
             node.run("message", "show", id, "--json").object

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceTestKit
 
 extension TerminalEndToEnd {
-    @Suite struct `Waiting for a daemon` {
+    struct `Waiting for a daemon` {
         private func signs(of node: TemporaryNode) -> DaemonSigns {
             DaemonSigns(of: [node.folder])
         }

@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 extension AttackedEndToEnd {
     /// A backup that is as it was written, of a store that is not as it was signed.
-    @Suite struct `A backup of a damaged store` {
+    struct `A backup of a damaged store` {
         /// What somebody does to the store, and what is said of it.
         struct Damage: Sendable, CustomTestStringConvertible {
             let sql: String

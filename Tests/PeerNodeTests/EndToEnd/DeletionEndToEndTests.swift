@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `What was deleted` {
+    struct `What was deleted` {
         /// Every byte of a node's database and of the log beside it.
         private static func bytes(of node: TemporaryNode) -> [UInt8] {
             ["node.db", "node.db-wal"].flatMap { name in

@@ -3,7 +3,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `One person with two machines` {
+    struct `One person with two machines` {
         @Test func `links, loses one, and comes back by the phrase`() throws {
             let laptop = TemporaryNode()
             let up = laptop.up(name: "Mina", workspace: "acme")

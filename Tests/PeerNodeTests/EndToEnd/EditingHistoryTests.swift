@@ -37,7 +37,7 @@ private struct TypedHistory {
 extension AttackedEndToEnd {
     /// Real editing histories through real nodes, which are killed in the middle of drafts. A part of each,
     /// or with `WSX_TRACE_CHANGES=1000000` all of it.
-    @Suite struct `Editing histories between real nodes` {
+    struct `Editing histories between real nodes` {
         private static let names = [
             "automerge-paper", "seph-blog1", "rustcode", "sveltecomponent", "friendsforever_flat",
             "clownschool_flat",

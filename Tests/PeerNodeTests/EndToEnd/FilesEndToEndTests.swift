@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `Files of messages` {
+    struct `Files of messages` {
         private struct Pair {
             let mina = TemporaryNode()
             let joon = TemporaryNode()

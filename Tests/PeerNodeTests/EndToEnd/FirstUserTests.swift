@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 extension TerminalEndToEnd {
     /// What people try first, and where they slip.
-    @Suite struct `Somebody who is new to it` {
+    struct `Somebody who is new to it` {
         typealias Sealed = EndToEnd.`A home with a passphrase`
 
         @Test func `reads a conversation with somebody who is out, and is told in words`() throws {

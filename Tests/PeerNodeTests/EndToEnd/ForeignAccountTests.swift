@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 extension AttackedEndToEnd {
     /// K10, where the folder's permissions do not help: only the kernel's word for who connects.
-    @Suite struct `Another account` {
+    struct `Another account` {
         /// Becomes user 65534, connects, asks, and prints what comes back.
         private static let script = #"""
             use Socket;

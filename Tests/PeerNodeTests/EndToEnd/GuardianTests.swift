@@ -4,7 +4,7 @@ import Testing
 import WorkspaceTestKit
 
 extension AttackedEndToEnd {
-    @Suite struct `The end of the tests` {
+    struct `The end of the tests` {
         /// As when their process is killed: nobody lets go of the home.
         @Test func `ends the daemons that they started`() throws {
             let node = TemporaryNode()

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `A guest in three homes` {
+    struct `A guest in three homes` {
         /// Every byte that a stopped home has on its disk.
         private func bytes(of node: TemporaryNode) -> Data {
             var bytes = Data()

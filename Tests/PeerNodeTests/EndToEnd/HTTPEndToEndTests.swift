@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `HTTP on the control socket` {
+    struct `HTTP on the control socket` {
         private let node: TemporaryNode
 
         init() {

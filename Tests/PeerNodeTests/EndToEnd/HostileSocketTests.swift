@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension AttackedEndToEnd {
-    @Suite struct `A hostile script` {
+    struct `A hostile script` {
         private func node() -> TemporaryNode {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension AttackedEndToEnd {
-    @Suite struct `Text of others on a terminal` {
+    struct `Text of others on a terminal` {
         /// What a terminal would obey, and what turns a line around.
         static let poison = [
             "\u{1B}[2J", "\u{1B}]0;owned\u{7}", "\u{1B}]8;;http://x\u{1B}\\",

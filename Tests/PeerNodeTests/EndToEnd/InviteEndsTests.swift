@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `An invite that opens nothing` {
+    struct `An invite that opens nothing` {
         private func mina() -> TemporaryNode {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")

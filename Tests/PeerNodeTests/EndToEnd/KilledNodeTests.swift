@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension AttackedEndToEnd {
-    @Suite struct `A node that is killed` {
+    struct `A node that is killed` {
         /// D01 and K13: several clients send without waiting, each message under a key.
         @Test func `has every answered message once, and knows its keys`() throws {
             let node = TemporaryNode()

@@ -3,7 +3,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `The last message` {
+    struct `The last message` {
         @Test func `is one that can be spoken of still`() throws {
             let (mina, joon) = try TemporaryNode.pair()
             for text in ["one", "two", "three"] { mina.run("send", "general", text) }

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import wsx_node
 
 extension TerminalEndToEnd {
-    @Suite struct `A person at the command line` {
+    struct `A person at the command line` {
         /// Runs a line of the shell, in which `$W` is the program with a node's home.
         private func shell(_ line: String, _ node: TemporaryNode) -> TemporaryNode.Outcome {
             let process = Process()

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension TerminalEndToEnd {
-    @Suite struct `A listener` {
+    struct `A listener` {
         @Test func `resumes at its cursor, also after a restart`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")

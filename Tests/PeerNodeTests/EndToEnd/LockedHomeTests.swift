@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 extension EndToEnd {
-    @Suite struct `A home with a passphrase` {
+    struct `A home with a passphrase` {
         static let passphrase = "correct horse battery"
 
         /// A file with a secret on its first line, beside the home.

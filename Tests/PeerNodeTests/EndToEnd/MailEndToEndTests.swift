@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 extension EndToEnd {
     /// Codes that travel by mail, by a script and by a real mail server.
-    @Suite struct `Letters` {
+    struct `Letters` {
         /// The first line of six digits.
         private func code(_ letter: String) throws -> String {
             let lines = letter.split(whereSeparator: \.isNewline).map {

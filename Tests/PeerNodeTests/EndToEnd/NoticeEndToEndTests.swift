@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension TerminalEndToEnd {
-    @Suite struct `Notices and bots` {
+    struct `Notices and bots` {
         @Test func `a command is run for each message of others, and evaluates none of them`()
             throws
         {

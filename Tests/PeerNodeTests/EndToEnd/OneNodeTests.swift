@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `One node` {
+    struct `One node` {
         @Test func `is made by one command, which may be repeated`() throws {
             let node = TemporaryNode()
             let first = node.up(name: "Mina", workspace: "acme")

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `People` {
+    struct `People` {
         @Test func `have profiles, and are there or not`() throws {
             let (mina, joon) = try TemporaryNode.pair()
             let set = joon.run(

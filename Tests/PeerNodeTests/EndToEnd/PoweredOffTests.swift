@@ -9,7 +9,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 extension AttackedEndToEnd {
-    @Suite struct `A thief` {
+    struct `A thief` {
         typealias Home = EndToEnd.`A home with a passphrase`
 
         /// Words that were said, and names that were given, each found nowhere else.

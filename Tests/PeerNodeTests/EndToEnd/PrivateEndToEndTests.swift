@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `Private conversations` {
+    struct `Private conversations` {
         @Test func `pass through a third home, and all three are never there at once`() throws {
             let mina = TemporaryNode()
             let (joon, wim) = (TemporaryNode(), TemporaryNode())

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `What one has read` {
+    struct `What one has read` {
         @Test func `is the same on the phone, also when both are never there at once`() throws {
             let mina = TemporaryNode()
             let (joon, phone) = (TemporaryNode(), TemporaryNode())

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `Removing somebody` {
+    struct `Removing somebody` {
         @Test func `keeps what was known, on the command line of three homes`() throws {
             let mina = TemporaryNode()
             let (joon, wim) = (TemporaryNode(), TemporaryNode())

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `Searching from the command line` {
+    struct `Searching from the command line` {
         @Test func `finds the last of a burst that was written just before`() throws {
             let mina = TemporaryNode()
             mina.up(name: "Mina", workspace: "acme")

@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `A start by a service manager` {
+    struct `A start by a service manager` {
         /// Where a service manager hears of its services.
         private final class Manager {
             /// As `NOTIFY_SOCKET` spells it.

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension EndToEnd {
-    @Suite struct `Several nodes` {
+    struct `Several nodes` {
         private func digest(_ node: TemporaryNode) -> JSONValue? {
             node.run("workspace", "show", "--json").object["digest"]
         }

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceTestKit
 
 extension TerminalEndToEnd {
-    @Suite struct `A shell` {
+    struct `A shell` {
         /// What bash completes at the end of `line`.
         private func completed(_ line: String, _ part: String, _ node: TemporaryNode) -> [String] {
             let script = """

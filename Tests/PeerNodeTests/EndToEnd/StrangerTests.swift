@@ -6,7 +6,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension AttackedEndToEnd {
-    @Suite struct `A stranger at the port for peers` {
+    struct `A stranger at the port for peers` {
         /// Connects, says `bytes`, and reads until the node hangs up; `nil` if it never does.
         private func answer(
             to bytes: [UInt8], at address: String, ends: Bool

@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension AttackedEndToEnd {
-    @Suite struct `A process in odd surroundings` {
+    struct `A process in odd surroundings` {
         // MARK: P02
 
         private func sh(_ script: String, environment: [String: String] = [:]) throws -> Process {

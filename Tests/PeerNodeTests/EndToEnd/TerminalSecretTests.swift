@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 extension TerminalEndToEnd {
-    @Suite struct `A passphrase on a terminal` {
+    struct `A passphrase on a terminal` {
         /// A pair of terminal ends: ours, and the one that the program gets.
         private func terminal() throws -> (ours: FileHandle, theirs: FileHandle) {
             // TIOCSPTLCK and TIOCGPTN, which the Glibc module lacks as it lacks posix_openpt.

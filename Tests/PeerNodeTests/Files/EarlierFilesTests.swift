@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Files in a home of an earlier version` {
+struct `Files in a home of an earlier version` {
     private func blob(_ message: JSONValue?, _ index: Int = 0) -> JSONValue {
         message?["attachments"]?[index]?["blob"] ?? .null
     }

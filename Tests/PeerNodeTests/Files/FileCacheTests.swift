@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import wsx_node
 
 /// The room that files take: PROTOCOL.md says nothing of it, each device is free.
-@Suite struct `The room that files take` {
+struct `The room that files take` {
     /// Two people, of whom Bob has saved a file that Ada put.
     private struct Scene {
         let base: FileScene

@@ -5,7 +5,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `What is kept of files` {
+struct `What is kept of files` {
     private let day: UInt64 = 24 * 3_600_000
 
     private func blob(of message: JSONValue?) -> JSONValue {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `What is known of files` {
+struct `What is known of files` {
     private func blob(_ message: JSONValue?, _ index: Int = 0) -> JSONValue {
         message?["attachments"]?[index]?["blob"] ?? .null
     }

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `How many files a message has, and how large they are` {
+struct `How many files a message has, and how large they are` {
     /// Files that one node has added, by their ids.
     private func add(
         _ files: [(path: String, bytes: [UInt8])], by node: SimulatedNode, isApart: Bool = false

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Files that go over a connection` {
+struct `Files that go over a connection` {
     /// A desk, and the connection that it works for.
     private final class Desk {
         let chunks = ChunkMemory()

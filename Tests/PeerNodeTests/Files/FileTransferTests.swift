@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Files between nodes of the simulation` {
+struct `Files between nodes of the simulation` {
     @Test(arguments: Seeds.explore(2))
     func `come as they were sent, of any size`(seed: UInt64) throws {
         let scene = try #require(FileScene(seed: seed, count: 2))

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// When what has come is claimed: a claim costs the disk as much for one small file as for many.
-@Suite struct `Small files that are here` {
+struct `Small files that are here` {
     private let scene: FileScene
     private let core: NodeCore
     private var transfers: FileTransfers { core.files.transfers }

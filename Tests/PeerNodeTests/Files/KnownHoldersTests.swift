@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Words on who holds a file, and when they are written.
-@Suite struct `Devices that have a file` {
+struct `Devices that have a file` {
     private let scene: FileScene
     private let core: NodeCore
     private let number: Int64

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Files that nobody asked for` {
+struct `Files that nobody asked for` {
     private func blob(_ message: JSONValue?, _ index: Int = 0) -> JSONValue {
         message?["attachments"]?[index]?["blob"] ?? .null
     }

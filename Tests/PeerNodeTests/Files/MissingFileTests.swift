@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A file that nobody sends` {
+struct `A file that nobody sends` {
     /// People in one channel, and a file of the first that is too large to come by itself.
     private func shared(
         seed: UInt64, count: Int

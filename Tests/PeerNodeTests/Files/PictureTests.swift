@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Pictures of people, workspaces and channels` {
+struct `Pictures of people, workspaces and channels` {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
     private func picture(_ count: Int, seed: UInt64) -> [UInt8] {

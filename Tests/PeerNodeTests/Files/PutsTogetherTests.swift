@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Puts of the desk, and how many claims they take: each is a flush of the disk.
-@Suite struct `Puts that end at about one time` {
+struct `Puts that end at about one time` {
     private final class Desk {
         let places = MemoryFilePlaces()
         let chunks = ChunkMemory()

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `Which transfers a turn looks at` {
+struct `Which transfers a turn looks at` {
     private var rounds = TransferRounds()
     private let links = [LinkID(1), LinkID(2)]
 

@@ -6,7 +6,7 @@ import Testing
 ///
 /// `WSX_UPDATE_PAGES=1 make test TESTS='--filter ArrowTests'` writes down what has become less. What
 /// has become more is written only where the file is not there, as after folders got other names.
-@Suite struct `The rooms of the node` {
+struct `The rooms of the node` {
     private static let root = "Sources/PeerNode"
 
     private static let rooms = Result {

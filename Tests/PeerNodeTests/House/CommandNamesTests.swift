@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// The table of commands says everything about a command. A list of names elsewhere would say some
 /// of it again, and something else in time.
-@Suite struct `Names of commands` {
+struct `Names of commands` {
     /// What a name may stand behind: a call says whom it calls, and whose answer it shows.
     static let calls = [
         "call(", "called(", "names(", "items(", "show(", "by:", "of:", "method:", "every(",

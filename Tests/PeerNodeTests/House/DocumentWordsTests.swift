@@ -3,7 +3,7 @@ import Testing
 
 /// The pages that people read are plain English: standard terms, short sentences. OPERATIONS.md is
 /// left out because the table of commands makes it.
-@Suite struct `Words of the documents` {
+struct `Words of the documents` {
     static let pages =
         [
             "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Benchmarks/README.md",

@@ -1,7 +1,7 @@
 import Testing
 
 /// Verdicts on the authority document have one owner, which answers questions: `JudgedState`.
-@Suite struct `The evaluator of a workspace` {
+struct `The evaluator of a workspace` {
     /// Who asks it itself: its owner, the log, which has operations judged, and the two rooms that write
     /// into the authority document.
     static let rooms: Set<String> = ["Authority", "Enrolment", "Log", "Workspace"]

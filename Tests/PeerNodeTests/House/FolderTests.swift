@@ -3,7 +3,7 @@ import Testing
 
 /// A listing of a folder is read as a table of contents: it is short, ARCHITECTURE.md says what the
 /// folder is about and which type to begin with, and folders ask each other one way.
-@Suite struct `The folders of the sources` {
+struct `The folders of the sources` {
     /// About one screen of names.
     private static let countMax = 22
 

@@ -3,7 +3,7 @@ import FuzzTargets
 import Testing
 
 /// What the fuzzers found is held by the ordinary tests: each file of a corpus once.
-@Suite struct `The corpus of a fuzzer` {
+struct `The corpus of a fuzzer` {
     private static let folder = SourceTree.root.appendingPathComponent("Tests/corpora")
 
     private static func files(of name: String) throws -> [URL] {

@@ -3,7 +3,7 @@ import PeerNode
 import Testing
 
 /// Pages that are made from the program itself. `WSX_UPDATE_PAGES=1 swift test` writes them anew.
-@Suite struct `The generated pages` {
+struct `The generated pages` {
     private static var updates: Bool {
         ProcessInfo.processInfo.environment["WSX_UPDATE_PAGES"] == "1"
     }

@@ -4,7 +4,7 @@ import WorkspaceModel
 @testable import PeerNode
 @testable import wsx_node
 
-@Suite struct `What people read of links` {
+struct `What people read of links` {
     /// Where the codes are written, and how.
     private static let places = [
         ("Sources/PeerNode/", #"LinkEnding\(\s*"([a-z._]+)""#),

@@ -6,7 +6,7 @@ import WorkspaceModel
 @testable import wsx_node
 
 /// What the written pages claim about the code and the tests.
-@Suite struct `The pages` {
+struct `The pages` {
     private static let pages =
         [
             "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/ARCHITECTURE.md",

@@ -3,7 +3,7 @@ import Testing
 
 /// Some rooms are lists of parts. A part asks only those before it, so calls between parts go one way,
 /// and no part can grow into the bag that the room was.
-@Suite struct `The parts of a room` {
+struct `The parts of a room` {
     /// A room of parts.
     struct Room: Sendable, CustomTestStringConvertible {
         /// Its folder, and what its class is called.

@@ -4,7 +4,7 @@ import Testing
 @testable import PeerNode
 
 /// PROTOCOL.md names each of its rules, and code, tests and pages cite them by these names.
-@Suite struct `The rules of the protocol` {
+struct `The rules of the protocol` {
     private static let page = "docs/PROTOCOL.md"
 
     /// The names in the order in which they are defined: at the head of an item, or of a row.

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// What each statement of the program goes through, as SQLite plans it. A plan follows from the
 /// schema alone, so an empty store tells of one with a million rows.
-@Suite struct `The statements of the program` {
+struct `The statements of the program` {
     /// What grows with history, or with what others write.
     private static let growing: Set = [
         "absent", "agreed", "annotation", "annotation_past", "blob", "blob_holder",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The README is run, not only read.
-@Suite struct `The README` {
+struct `The README` {
     @Test(.timeLimit(.minutes(3)))
     func `shows what really happens`() throws {
         let steps = ConsoleTour.steps(of: try SourceTree.text("README.md"))
@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-@Suite struct `The demo` {
+struct `The demo` {
     @Test(.timeLimit(.minutes(3)))
     func `holds its conversation`() throws {
         let tour = try ConsoleTour()

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import wsx_node
 
 /// T08: what others wrote, through every example of the documents.
-@Suite struct `The examples for the shell` {
+struct `The examples for the shell` {
     private static let hostile = [
         "\u{1B}]0;owned\u{7}", "\u{1B}[2J", "\u{1B}]52;c;eA==\u{7}", #"\033[2J"#,
         #"\e]52;c;eA==\a"#,

@@ -3,7 +3,7 @@ import Testing
 
 /// Checks the text of the program, not what it does: what the compiler cannot see, because files
 /// of one module need no import to see each other, and clocks and dice need none at all.
-@Suite struct `The source tree` {
+struct `The source tree` {
     // MARK: Layers
 
     /// What the files of a folder may import. The longest path that fits decides.

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// `scripts/test`, which `make test` runs: the limit of time of every suite is there, in one place,
 /// and no suite has to ask for it.
-@Suite struct `The run of all tests` {
+struct `The run of all tests` {
     /// What `scripts/test` makes of a program that plays `swift test`.
     private func run(_ program: String, limit: Int = 600) throws -> TemporaryNode.Outcome {
         let folder = try #require(mkdtemp(strdup("/tmp/wsx-XXXXXX")).map { String(cString: $0) })

@@ -3,7 +3,7 @@ import Testing
 
 /// ARCHITECTURE.md begins with a map of the rooms and with walks through them. They are those of
 /// the code.
-@Suite struct `The map and the walks` {
+struct `The map and the walks` {
     private static let page = Result { try SourceTree.text("docs/ARCHITECTURE.md") }
 
     private static func file(_ path: String) throws -> SourceTree.File {

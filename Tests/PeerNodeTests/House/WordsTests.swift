@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import PeerNode
 
 /// What people read is plain English: you and your, active, short.
-@Suite struct `Words that people read` {
+struct `Words that people read` {
     /// What nobody says to a colleague.
     static let stiff = [
         "[Ww]hoever", "[Oo]ne's", "[Oo]neself", "the own", "[Ff]or ever", "[Dd]o away with",

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What is told of orders and spends: to whom, and how often.
-@Suite struct `Events of a ledger` {
+struct `Events of a ledger` {
     private let table: LedgerBench
 
     init() throws { table = try LedgerBench() }
@@ -300,7 +300,7 @@ import WorkspaceTestKit
 }
 
 /// From what is known of before and after alone.
-@Suite struct `The name of what became` {
+struct `The name of what became` {
     @Test func `of an order says its new state, and that it is new`() {
         typealias State = LedgerFold.Order.State
         let rows: [(State?, State?, [EventType])] = [

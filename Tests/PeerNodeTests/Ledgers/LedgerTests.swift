@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Buying and spending, on nodes that hear of each other late.
-@Suite struct `Coins of a ledger` {
+struct `Coins of a ledger` {
     private let table: LedgerBench
 
     init() throws { table = try LedgerBench() }
@@ -366,7 +366,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A guest and ledgers` {
+struct `A guest and ledgers` {
     @Test func `have nothing to do with each other`() throws {
         let table = try GuestTable()
         try table.ada.ok("ledger.open", ["name": "coins"])

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// More ledgers than are in memory at once.
-@Suite struct `Many ledgers` {
+struct `Many ledgers` {
     private let bench = CoreBench()
     private let ada: BenchNode
     private let names = (1...Limits.ledgersOpenMax + 4).map { "L\($0)" }
@@ -132,7 +132,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `More ledgers than a list has` {
+struct `More ledgers than a list has` {
     private let bench = CoreBench()
     private let ada: BenchNode
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Workspaces that cost coins where an issuer says so.
-@Suite struct `A workspace that is paid` {
+struct `A workspace that is paid` {
     private let table: LedgerBench
 
     init() throws {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Receipts that a buyer redeems, and a gateway that lies, hangs and pays twice.
-@Suite struct `A receipt` {
+struct `A receipt` {
     private static let receipt = "xylograph-receipt-4711"
     private let table: LedgerBench
 
@@ -341,7 +341,7 @@ import WorkspaceTestKit
 }
 
 /// What a payment's name may be, and what nobody else prints.
-@Suite struct `A verdict on a receipt` {
+struct `A verdict on a receipt` {
     private static let question = ReceiptVerdict.Question(order: "p_1", buyer: "u_1", coins: 5)
 
     @Test(arguments: Seeds.explore(200))

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `Files in a backup` {
+struct `Files in a backup` {
     private func root(_ number: UInt8) throws -> BlobRoot {
         try #require(BlobRoot(untrusted: [UInt8](repeating: number, count: 32)))
     }

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The header of a backup` {
+struct `The header of a backup` {
     private func header(isSealed: Bool) -> BackupHeader {
         let random = SeededRandom(seed: 5)
         var header = BackupHeader(

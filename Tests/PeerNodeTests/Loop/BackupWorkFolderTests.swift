@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A folder for the copy that a backup is made of` {
+struct `A folder for the copy that a backup is made of` {
     private func home(_ root: String) -> HomeFolder {
         HomeFolder(data: root + "/home", socket: root + "/home/control.sock")
     }
@@ -73,7 +73,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A file that gets its name when it is whole` {
+struct `A file that gets its name when it is whole` {
     /// Also on a file system where a file must have a name, which is not the one it will have.
     @Test(arguments: [true, false])
     func `is not there before, and private then`(isNameless: Bool) throws {

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import PeerNode
 
 /// The clients of the control socket on a clock that the test moves.
-@Suite struct `The clients of a node` {
+struct `The clients of a node` {
     private final class Desk {
         let home: HomeFolder
         let driver: NodeDriver

@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `A detached process` {
+struct `A detached process` {
     /// Runs a shell script detached and returns its exit status and log.
     private func run(
         _ script: String, environment: [String] = ["PATH=/usr/bin:/bin"]

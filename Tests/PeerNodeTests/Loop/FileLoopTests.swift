@@ -5,7 +5,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A node's loop and files over HTTP` {
+struct `A node's loop and files over HTTP` {
     /// Plays a core that takes one file and gives it back.
     private final class Core {
         private let key = BlobKey(using: SeededRandom(seed: 1))

@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `The file system` {
+struct `The file system` {
     private func error(_ body: () throws -> Void) -> Int32? {
         do { try body() } catch { return (error as? SystemError)?.number }
         return nil
@@ -128,7 +128,7 @@ import Testing
     }
 }
 
-@Suite struct `A file lock` {
+struct `A file lock` {
     @Test func `is held by one at a time, who is named, and ends with its object`() throws {
         try withTemporaryFolder { root in
             let path = root + "/lock"

@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `What is missing of a frame` {
+struct `What is missing of a frame` {
     private func wanted(after bytes: [UInt8], isAccepted: Bool = false) -> Int {
         var gauge = FrameGauge(isAccepted: isAccepted)
         gauge.take(bytes)

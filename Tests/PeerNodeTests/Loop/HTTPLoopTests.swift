@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A node's loop and its clients over HTTP` {
+struct `A node's loop and its clients over HTTP` {
     @Test func `answers one request, in pieces beside lines of others, and hangs up`() throws {
         try withLoop { test in
             let web = try test.client()

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `The key of a home` {
+struct `The key of a home` {
     private func withHome(_ body: (HomeFolder, DiskHomeFiles) throws -> Void) throws {
         try withTemporaryFolder { root in
             let home = HomeFolder(data: root, socket: root + "/control.sock")
@@ -133,7 +133,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A start that fails` {
+struct `A start that fails` {
     private let home = HomeFolder(data: "/h", socket: "/h/control.sock")
 
     static let stores: [(StorageError.Kind, NodeError.Kind, String)] = [

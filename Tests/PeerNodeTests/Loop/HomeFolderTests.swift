@@ -4,7 +4,7 @@ import PeerNode
 import Testing
 import WorkspaceModel
 
-@Suite struct `A home folder` {
+struct `A home folder` {
     private func failure(_ home: HomeFolder) -> NodeError? {
         do throws(NodeError) { try home.prepare() } catch { return error }
         return nil
@@ -66,7 +66,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The files of a home on the disk` {
+struct `The files of a home on the disk` {
     private func withFiles(_ body: (HomeFolder, DiskHomeFiles) throws -> Void) throws {
         try withTemporaryFolder { root in
             let home = HomeFolder(data: root, socket: root + "/control.sock")

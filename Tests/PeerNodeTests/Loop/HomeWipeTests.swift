@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A wipe of a home` {
+struct `A wipe of a home` {
     /// A home with the files that a node leaves, by name.
     private func home(in root: String, _ more: [String: [UInt8]] = [:]) throws -> HomeFolder {
         let home = HomeFolder(data: root + "/home", socket: root + "/home/control.sock")

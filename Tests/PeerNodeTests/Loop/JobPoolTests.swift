@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `A job pool` {
+struct `A job pool` {
     /// Takes results as the loop does, until there are `count`.
     private func take<Output: Sendable>(
         _ count: Int, from pool: JobPool<Output>, _ wakeup: Wakeup

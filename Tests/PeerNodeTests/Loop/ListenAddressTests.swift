@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A listening address` {
+struct `A listening address` {
     @Test(
         arguments: [
             ("0.0.0.0:29790", "0.0.0.0", 29_790), ("[::]:0", "::", 0),
@@ -79,7 +79,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A turn's budget` {
+struct `A turn's budget` {
     @Test func `halves while turns are slow and doubles while they are quick`() {
         var budget = TurnBudget()
         #expect(budget.byteCount == 1 << 20)
@@ -101,7 +101,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The checkpoint schedule` {
+struct `The checkpoint schedule` {
     private let step = CheckpointSchedule.growthByteCount
 
     @Test func `copies a part each time the log has grown by 4 MiB`() {

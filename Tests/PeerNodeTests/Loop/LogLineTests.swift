@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A line of the log` {
+struct `A line of the log` {
     /// What one write puts into a pipe.
     private func written(
         _ level: LogLevel, _ text: String, at limit: LogLevel = .debug
@@ -126,7 +126,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The pace of a node` {
+struct `The pace of a node` {
     /// What comes in is never less than one frame and never more than a burst.
     @Test(arguments: Seeds.explore(15))
     func `stays within its bounds and reacts at once`(_ seed: UInt64) {

@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `A loop driver` {
+struct `A loop driver` {
     typealias Driver = LoopDriver<String, String>
 
     @Test func `gathers timers, jobs and sockets into turns of values`() throws {

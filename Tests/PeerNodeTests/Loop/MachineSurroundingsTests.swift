@@ -69,7 +69,7 @@ private final class Machine {
     }
 }
 
-@Suite struct `The machine around a node` {
+struct `The machine around a node` {
     private func withMachine(_ body: (Machine) throws -> Void) throws {
         try withTemporaryFolder { try body(try Machine($0)) }
     }

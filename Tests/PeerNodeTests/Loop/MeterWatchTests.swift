@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeerNode
 
-@Suite struct `Whether the network is metered` {
+struct `Whether the network is metered` {
     private func answer(_ command: String, at times: [UInt64] = [0]) throws -> [Bool?] {
         let driver = try NodeDriver()
         let watch = MeterWatch(driver: driver, command: command)

@@ -6,7 +6,7 @@ import WorkspaceModel
 @testable import PeerNode
 @testable import wsx_node
 
-@Suite struct `What a daemon is told` {
+struct `What a daemon is told` {
     private func options(_ words: [String], settings: String = "") throws -> NodeLoop.Options {
         let scan = try ArgumentScanner.scan(["daemon", "run"] + words, against: Command.all)
         return try NodeCommand.loopOptions(scan, ConfigFile([UInt8](settings.utf8)))
@@ -33,7 +33,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The file of a store` {
+struct `The file of a store` {
     private func withHome(_ body: (HomeFolder) throws -> Void) throws {
         try withTemporaryFolder { root in
             let home = HomeFolder(data: root, socket: root + "/control.sock")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerNode
 
-@Suite struct `The node's log` {
+struct `The node's log` {
     private func lines(_ path: String) throws -> [String] {
         let bytes = try FileSystem.read(path, byteCountMax: 1 << 20)
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)

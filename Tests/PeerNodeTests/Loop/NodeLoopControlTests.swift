@@ -5,7 +5,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A node's loop and its clients` {
+struct `A node's loop and its clients` {
     @Test func `answers calls in their order, and all of one read in one turn`() throws {
         try withLoop { test in
             let client = try test.client()

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A node's loop and its peers` {
+struct `A node's loop and its peers` {
     private func bytes(_ host: ScriptedHost) -> [UInt8] {
         host.inputs.flatMap { (input) -> [UInt8] in
             if case .received(_, let bytes) = input { bytes } else { [] }

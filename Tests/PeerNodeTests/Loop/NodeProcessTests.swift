@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerNode
 
-@Suite struct `Memory of a node` {
+struct `Memory of a node` {
     /// Takes, fills and frees what a turn holds of a file: several pieces at once.
     private static func useBlocks() {
         let byteCount = 600 * 1024

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import PeerNode
 
 /// Links and dials on a clock that the test moves.
-@Suite struct `The links to peers` {
+struct `The links to peers` {
     private final class Desk {
         let driver: NodeDriver
         let links: PeerLinks

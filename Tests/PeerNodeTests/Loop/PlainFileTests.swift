@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import PeerNode
 
 /// Paths that scripts give: what stands there is looked at before a byte is read.
-@Suite struct `A path from outside` {
+struct `A path from outside` {
     @Test func `that is a pipe, a folder or a device keeps nobody waiting`() throws {
         try withTemporaryFolder { root in
             let pipe = root + "/pipe"

@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `A poller` {
+struct `A poller` {
     @Test func `reports what is ready under its token, again and again until it is read`() throws {
         let poller = try Poller()
         let (reading, writing) = try makePipe()
@@ -83,7 +83,7 @@ import Testing
     }
 }
 
-@Suite struct `The clocks` {
+struct `The clocks` {
     @Test func `go on, and agree with the system about the year`() {
         let first = MonotonicClock.milliseconds()
         #expect(MonotonicClock.milliseconds() >= first)

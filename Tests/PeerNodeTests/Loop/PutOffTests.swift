@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What a client may ask for at once, and what it may leave unread.
-@Suite struct `A client that asks for very much` {
+struct `A client that asks for very much` {
     private static let long = JSONValue.string(String(repeating: "x", count: 200 * 1024))
 
     /// Answers like a node: long ones, and no more in a turn than a node gives.
@@ -177,7 +177,7 @@ import WorkspaceTestKit
 }
 
 /// The estimate by which answers are counted.
-@Suite struct `The size of a value` {
+struct `The size of a value` {
     @Test func `is about what is written`() throws {
         let value: JSONValue = [
             "text": "some words, and some more", "number": 12_345, "list": [true, .null, "x"],

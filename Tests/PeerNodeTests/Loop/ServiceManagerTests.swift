@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeerNode
 
-@Suite struct `A service manager` {
+struct `A service manager` {
     @Test(arguments: [
         nil, "", "relative", "vsock:2:1", "/" + String(repeating: "x", count: 107),
         "@" + String(repeating: "x", count: 107),

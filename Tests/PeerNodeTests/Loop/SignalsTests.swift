@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `The signals of a process` {
+struct `The signals of a process` {
     @Test func `arrive as requests, however early they were sent`() async {
         await #expect(processExitsWith: .success) {
             Signals.prepareProcess()

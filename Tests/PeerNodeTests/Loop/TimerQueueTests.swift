@@ -2,7 +2,7 @@ import PeerNode
 import Testing
 import WorkspaceTestKit
 
-@Suite struct `A timer queue` {
+struct `A timer queue` {
     @Test func `gives the earliest first, and of equal ones the one that was set first`() {
         var timers = TimerQueue<String>()
         timers.set("late", deadline: 30)

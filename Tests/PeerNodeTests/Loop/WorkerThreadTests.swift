@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerNode
 
-@Suite struct `A thread beside the loop` {
+struct `A thread beside the loop` {
     /// What a thread of this niceness has.
     private static func niceness(_ wanted: Int32) throws -> Int32 {
         let found = Lock<Int32?>(nil)

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `The name of an event` {
+struct `The name of an event` {
     @Test func `is read back from every word, and from no other`() {
         for name in EventName.all {
             #expect(EventName(of: ["type": .string(name.word)]) == name)
@@ -29,7 +29,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The kind of a warning` {
+struct `The kind of a warning` {
     @Test func `is read from the answer of status`() {
         for kind in WarningKind.allCases {
             let row = StatusObject.Warning(kind: kind, message: "m", hint: nil)
@@ -58,7 +58,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `A known reason` {
+struct `A known reason` {
     @Test func `is told from others, and from none`() {
         let failure = NodeError(
             .conflict, "it changed", reason: KnownReason.changedNote.rawValue)

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What rooms ask of the verdicts on an authority document.
-@Suite struct `A question about verdicts` {
+struct `A question about verdicts` {
     let bench = CoreBench()
 
     @Test func `tells who is in, as whom, and as what`() throws {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import SyncProtocol
 
 /// What a node notes between two turns when a link has taken all, so that no turn is made of it.
-@Suite struct `A link that has taken all` {
+struct `A link that has taken all` {
     private let bench = CoreBench()
 
     private func linked() throws -> (host: NodeHost, link: PeerLink) {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A note between the node and an editor, which both change without waiting for each other.
-@Suite struct `A note in an attached editor` {
+struct `A note in an attached editor` {
     // MARK: The two ends
 
     /// What the node does with `note.edit` and tells of it, in few lines.

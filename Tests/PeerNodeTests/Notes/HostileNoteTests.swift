@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What others sign, and what callers ask, that no note takes.
-@Suite struct `Bad input to a note` {
+struct `Bad input to a note` {
     private let bench: CoreBench
     private let ada: BenchNode
     private let bob: BenchNode

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What others do in a note right now: told over links, never stored, gone with the link.
-@Suite struct `Others in a note` {
+struct `Others in a note` {
     let bench: CoreBench
     let ada: BenchNode
     let bob: BenchNode

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What an editor writes piece by piece: safe at once, and an operation after a pause.
-@Suite struct `A draft of a note` {
+struct `A draft of a note` {
     private let bench: CoreBench
     private let ada: BenchNode
     private let bob: BenchNode

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Notes that several people write in at once, whatever else happens to them.
-@Suite struct `What people write in one note` {
+struct `What people write in one note` {
     private let bench: CoreBench
     private let nodes: [BenchNode]
 

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Whom the text of a note mentions is told, once for each edit that adds it.
-@Suite struct `A mention in a note` {
+struct `A mention in a note` {
     private let bench: CoreBench
     private let ada: BenchNode
     private let bob: BenchNode

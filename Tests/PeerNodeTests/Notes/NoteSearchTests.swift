@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// `search` finds notes by what they are called and by what they say today.
-@Suite struct `A note that is looked for` {
+struct `A note that is looked for` {
     private let bench: CoreBench
     private let ada: BenchNode
     private let bob: BenchNode

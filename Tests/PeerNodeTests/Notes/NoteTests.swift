@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Notes as people make, change, rename and delete them.
-@Suite struct `A note` {
+struct `A note` {
     private let bench: CoreBench
     private let ada: BenchNode
     private let bob: BenchNode

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What whoever holds the text of a note is told: the next version, and how to get there.
-@Suite struct `A note that is watched` {
+struct `A note that is watched` {
     private let bench: CoreBench
     private let ada: BenchNode
     private let bob: BenchNode

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A beacon packet` {
+struct `A beacon packet` {
     static let window = BeaconPacket.windowMilliseconds
     static let wall: UInt64 = 1_795_000_000_000
     static let sender = PeerAddress.Host.ipv4(0x0A00_0001)

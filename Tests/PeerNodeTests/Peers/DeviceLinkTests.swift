@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A device link` {
+struct `A device link` {
     private static func link(hints: [String] = ["192.168.1.20:29790"]) -> DeviceLink {
         DeviceLink(
             secret: InviteSecret(using: SeededRandom(seed: 7)),

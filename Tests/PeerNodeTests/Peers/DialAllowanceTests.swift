@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// Whoever is in may name any address as theirs, and a beacon may name any port: whoever listens there
 /// has not asked to be dialled.
-@Suite struct `Dials to addresses that others told` {
+struct `Dials to addresses that others told` {
     private static let wall: UInt64 = 1_795_000_000_000
     private let random = SeededRandom(seed: 1)
 

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The places for handshakes` {
+struct `The places for handshakes` {
     private static func random(_ seed: UInt64 = 1) -> SeededRandom { SeededRandom(seed: seed) }
 
     @Test func `are 8 for each host, whose own connections replace each other (N13)`() throws {

@@ -5,7 +5,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A hostile frame` {
+struct `A hostile frame` {
     /// How the frames of two messages are spoiled on their way.
     enum Damage: String, CaseIterable, Sendable {
         case flipped, dropped, doubled, swapped

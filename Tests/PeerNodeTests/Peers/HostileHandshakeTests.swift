@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import WorkspaceCrypto
 
-@Suite struct `A hostile handshake` {
+struct `A hostile handshake` {
     /// The parts of one honest handshake, and the sides that made it.
     struct Recording {
         let first: [UInt8]

@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `An invite link` {
+struct `An invite link` {
     static let invite = DeviceID(Array(32..<64)).leadingWord
     static let workspace = Identifier16<Named.Document>(Array(1...16))
 
@@ -154,7 +154,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `An invite's secret` {
+struct `An invite's secret` {
     let secret = InviteSecret(using: SeededRandom(seed: 1))
 
     @Test func `makes the same keys from the same seed, all different`() throws {

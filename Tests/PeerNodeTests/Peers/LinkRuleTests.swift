@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `Two links to one device` {
+struct `Two links to one device` {
     let small = DeviceID([UInt8](repeating: 1, count: 32))
     let large = DeviceID([UInt8](repeating: 2, count: 32))
 
@@ -58,7 +58,7 @@ import WorkspaceModel
     }
 }
 
-@Suite struct `The budget of handshakes` {
+struct `The budget of handshakes` {
     @Test func `fills 200 agreements a second and never more (N15)`() {
         var budget = HandshakeBudget(now: 1_000)
         #expect(budget.spend(agreements: 200, now: 1_000) == true)

@@ -5,7 +5,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A peer's address` {
+struct `A peer's address` {
     static let spellings: [(String, String)] = [
         ("192.0.2.7:29790", "192.0.2.7:29790"),
         ("0.0.0.0:1", "0.0.0.0:1"),
@@ -84,7 +84,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `An address record` {
+struct `An address record` {
     static let wall: UInt64 = 1_795_000_000_000
     static let key = SigningKey(using: SeededRandom(seed: 1))
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The registry of peers` {
+struct `The registry of peers` {
     static let wall: UInt64 = 1_795_000_000_000
     let random = SeededRandom(seed: 1)
     let device = DeviceID([UInt8](repeating: 1, count: 32))

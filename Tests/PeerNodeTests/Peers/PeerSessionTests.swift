@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Two sessions back to back` {
+struct `Two sessions back to back` {
     @Test(arguments: Seeds.explore(8))
     func `prove each other and name the session alike, however the bytes are cut`(
         seed: UInt64
@@ -116,7 +116,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The clock of a session` {
+struct `The clock of a session` {
     @Test func `gives a handshake five seconds`() throws {
         let link = try InMemoryLink(seed: 1)
         #expect(link.dialler.session.nextDeadline == link.now + 5_000)

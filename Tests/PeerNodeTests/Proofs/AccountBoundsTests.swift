@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// How much of linked accounts there can be at once, and in an hour.
-@Suite struct `What is done for linked accounts` {
+struct `What is done for linked accounts` {
     @Test func `is ten checks in an hour for one member`() throws {
         let table = try AccountTable()
         let nonce = try table.nonce(table.bob)

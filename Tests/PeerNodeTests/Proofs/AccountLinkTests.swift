@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// How an account is linked: nonces, tokens, verifiers, and what goes wrong.
-@Suite struct `A linked account` {
+struct `A linked account` {
     // MARK: Linking
 
     @Test func `is shown with who verified it, everywhere`() throws {

@@ -13,7 +13,7 @@ private final class FilesAround: Surroundings {
 }
 
 /// What a node knows of providers of accounts.
-@Suite struct `A login provider` {
+struct `A login provider` {
     private let bench = CoreBench()
     private static let lab: JSONValue = [
         "name": "lab", "issuer": "https://id.example.org", "client_id": "wsx",

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What is told of addresses and accounts that are proved: once, on every node of a member.
-@Suite struct `Events of what is proved` {
+struct `Events of what is proved` {
     private static let types = ["attestation.*", "account.*"]
 
     private static func told(_ node: BenchNode, since cursor: String) throws -> [String] {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Which attestation counts: a second definition, and any order of arrival.
-@Suite struct `Of many attestations` {
+struct `Of many attestations` {
     typealias Word = AttestationBook.Word
 
     private static let people = (0..<5).map { MemberID([UInt8](repeating: UInt8($0), count: 16)) }

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Invites for whoever has an address.
-@Suite struct `An invite for an address` {
+struct `An invite for an address` {
     @Test func `is mailed, and its link works`() throws {
         let table = try ProofTable()
         let made = try table.ada.ok("invite.create", ["email": "Dora@example.org"])

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// How an address is proved: letters, codes, and what goes wrong.
-@Suite struct `The proof of an address` {
+struct `The proof of an address` {
     private static let address = "bob@example.org"
     private static let ask: JSONValue = ["email": .string(address)]
 

@@ -4,7 +4,7 @@ import WorkspaceModel
 @testable import PeerNode
 
 /// A login in a browser as text: the address, what comes back, and the exchange of a code.
-@Suite struct `A login in a browser` {
+struct `A login in a browser` {
     private static func request(exchange: String? = "https://id.example.org/token") -> LoginRequest?
     {
         LoginRequest(

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What a token proves, and every way to forge one: RFC 8725, and what strict reading refuses.
-@Suite struct `A token` {
+struct `A token` {
     private func vectors() throws -> TokenVectors { try TokenVectors.all.get() }
 
     // MARK: Good and bad

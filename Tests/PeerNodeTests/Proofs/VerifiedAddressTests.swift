@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What a proved address is in a workspace: who sees it, how it is replaced, and what ends it.
-@Suite struct `A verified address` {
+struct `A verified address` {
     private static let address = "bob@example.org"
 
     @Test func `is shown with who verified it, everywhere, and told once`() throws {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Slices are opened while the index writes former ones, but not without end.
-@Suite struct `Feeding the search index` {
+struct `Feeding the search index` {
     /// A node that has said `count` things, and whose index is lost and not yet made again.
     private func catchingUp(_ count: Int, on bench: CoreBench) throws -> BenchNode {
         let mina = try bench.node("Mina")
@@ -86,7 +86,7 @@ import WorkspaceTestKit
 }
 
 /// What a question opens in one turn, in which nobody else is served.
-@Suite struct `A search among long messages` {
+struct `A search among long messages` {
     /// The index knows that a text has both words, and not that they stand apart.
     private static func longText(_ number: Int) -> String {
         "회의 " + String(repeating: "and so on ", count: 1_500) + "plan \(number)"

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The search index` {
+struct `The search index` {
     let files = MemorySearchFiles()
     let store = StoreID([UInt8](repeating: 7, count: 16))
 
@@ -261,7 +261,7 @@ extension MemorySearchFiles {
     }
 }
 
-@Suite struct `The desk of search` {
+struct `The desk of search` {
     let files = MemorySearchFiles()
     private let store = StoreID([UInt8](repeating: 7, count: 16))
 

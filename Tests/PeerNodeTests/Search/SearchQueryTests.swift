@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `What is looked for` {
+struct `What is looked for` {
     /// The texts of the scripts in which words have no ends, and two in which they do.
     static let texts = [
         "오늘 회의록 공유합니다", "회의 는 세 시", "明天的会议记录", "项目会议", "会議の議事録です",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeerNode
 
-@Suite struct `Text for searching` {
+struct `Text for searching` {
     private func letters(_ text: String) -> String {
         let folded = SearchText(text)
         return folded.runs.map { run in

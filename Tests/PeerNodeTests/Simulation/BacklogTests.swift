@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// One message may hold thousands of operations: nobody waits until all of them are taken.
-@Suite struct `What peers bring` {
+struct `What peers bring` {
     /// That many runs of one operation each, of 50 logs by turns.
     private static func runs(
         _ count: Int, by member: HostileMember, at wall: UInt64

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 ///
 /// A change that means to change it records it anew, in a commit that says so:
 /// `WSX_RECORD_BEHAVIOUR=1 make test TESTS='--filter BehaviourGuardTests'`.
-@Suite struct `The behaviour of nodes` {
+struct `The behaviour of nodes` {
     @Test(.enabled(if: !BehaviourRecord.isWanted), arguments: BehaviourRecord.compared)
     func `is what was recorded`(seed: UInt64) throws {
         let record = try BehaviourRecord.load()

@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// What it costs to take operations that cite one another and come newest first: each waits for the
 /// one before it, and the first brings all of them.
-@Suite struct `A chain that comes newest first` {
+struct `A chain that comes newest first` {
     enum Kind: CaseIterable, Sendable {
         case messages, edits, fields
     }

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// Two copies of one home that run at the same time: neither keeps the other from anybody, and all
 /// who can see it are told.
-@Suite struct `A home that runs twice` {
+struct `A home that runs twice` {
     private struct Scene {
         let world: SimulatedWorld
         let ada: SimulatedNode

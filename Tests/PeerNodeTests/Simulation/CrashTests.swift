@@ -4,7 +4,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A node that crashes` {
+struct `A node that crashes` {
     /// What one node was told is done, and how it goes on after a crash.
     private struct Script {
         let world: SimulatedWorld

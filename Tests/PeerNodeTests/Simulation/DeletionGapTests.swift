@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// What a redaction says of its targets, and what they show: the same for whoever had their payloads
 /// and for whoever comes later and never gets them.
-@Suite struct `A redaction that says something else of a message` {
+struct `A redaction that says something else of a message` {
     enum Lie: CaseIterable, Sendable {
         case nothing, none, otherThread, noThread, garbage
     }

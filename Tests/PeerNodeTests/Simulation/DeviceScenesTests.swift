@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `People with several devices` {
+struct `People with several devices` {
     /// Ada's laptop, and Bob.
     private func pair(in world: SimulatedWorld) throws -> (SimulatedNode, SimulatedNode) {
         let (ada, bob) = (world.addNode(), world.addNode())

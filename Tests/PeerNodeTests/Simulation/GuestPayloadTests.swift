@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Payloads go beside the operations, under the same rule of who is shown what.
-@Suite struct `Payloads of what a guest may not see` {
+struct `Payloads of what a guest may not see` {
     /// The content that a node stores of a document, as others cite it.
     private static func content(
         of document: DocumentID, on node: SimulatedNode
@@ -87,7 +87,7 @@ import WorkspaceTestKit
 }
 
 /// Deleting where a guest is.
-@Suite struct `A deletion in a guest's channel` {
+struct `A deletion in a guest's channel` {
     @Test func `reaches the guest, and the guest's own reaches everybody`() throws {
         let table = try GuestTable()
         let (ada, bob, cleo, gita, bench) =

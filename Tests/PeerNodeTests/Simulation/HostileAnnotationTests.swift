@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What a member with a program of their own may say about the messages of others, and what not.
-@Suite struct `A hostile member's words about messages` {
+struct `A hostile member's words about messages` {
     /// The key of the message with a text, as a node shows it.
     private static func key(
         of text: String, in channel: String = "general", on node: SimulatedNode

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A member who cites what is not there` {
+struct `A member who cites what is not there` {
     private static func reference(_ number: UInt8) -> OperationReference {
         OperationReference(
             device: DeviceID([UInt8](repeating: number, count: 32)), incarnation: 1, sequence: 4,

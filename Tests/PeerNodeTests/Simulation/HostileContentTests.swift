@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A member whose operations are well made and mean harm` {
+struct `A member whose operations are well made and mean harm` {
     // MARK: Time
 
     private static func times(_ scene: HostileScene) -> [UInt64] {

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A member who writes two histories` {
+struct `A member who writes two histories` {
     /// Branches with a common beginning `p0 p1`: A goes on with `a2 a3`, B with `b2 b3`, and C
     /// leaves B behind `b2` with `c3 c4`.
     private static func branches(_ scene: HostileScene) -> [HostileLog] {

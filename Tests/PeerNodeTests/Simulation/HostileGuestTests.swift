@@ -165,7 +165,7 @@ extension HostileMember {
     }
 }
 
-@Suite struct `A hostile guest` {
+struct `A hostile guest` {
     @Test func `pulls nothing but what it may, whatever it asks for`() throws {
         let scene = try HostileGuestScene(seed: 71)
         defer { scene.world.end() }
@@ -296,7 +296,7 @@ extension HostileMember {
     }
 }
 
-@Suite struct `A word in a workspace` {
+struct `A word in a workspace` {
     private static let words = [
         "xylographvault", "xylographpublic", "xylographtopic", "xylographmessage",
     ]

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A member who writes into a ledger what no program of this kind would.
-@Suite struct `A member who cheats in a ledger` {
+struct `A member who cheats in a ledger` {
     private struct Ledger {
         let document: DocumentID
         let offer: MessageKey

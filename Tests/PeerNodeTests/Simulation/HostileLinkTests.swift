@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A link that means harm` {
+struct `A link that means harm` {
     // MARK: Who it is
 
     @Test func `under the right secret but of nobody learns nothing (N07)`() throws {

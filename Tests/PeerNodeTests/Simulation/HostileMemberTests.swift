@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A member who sends bad operations` {
+struct `A member who sends bad operations` {
     /// Gives a log to Ada as the author does or as a relay does, and tells with what she hung up.
     private static func give(
         _ log: HostileLog, to node: SimulatedNode, by peer: HostilePeer, asRelay: Bool

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Members who write into others' profiles, or delete what others say of themselves.
-@Suite struct `Somebody else's profile` {
+struct `Somebody else's profile` {
     private static func field(
         _ name: String, of person: String, on node: SimulatedNode
     ) -> JSONValue? {

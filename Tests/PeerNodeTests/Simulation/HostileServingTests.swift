@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A member who serves badly` {
+struct `A member who serves badly` {
     /// How a pull for Bob's messages is answered.
     enum Answer: CaseIterable {
         case silence, pings, nothing, nothingYet, noCommonBranch, otherLog, garbage, garbageBehind

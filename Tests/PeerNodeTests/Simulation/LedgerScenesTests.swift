@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Coins in a network that loses, delays and parts.
-@Suite struct `Coins in a network` {
+struct `Coins in a network` {
     private func items(_ node: SimulatedNode, _ method: String, _ given: JSONValue = [:])
         -> [JSONValue]
     {

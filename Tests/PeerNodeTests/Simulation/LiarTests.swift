@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Members who lie by chance` {
+struct `Members who lie by chance` {
     @Test(arguments: Seeds.explore(4))
     func `leave honest nodes equal, and nothing in them that was not authorised`(
         seed: UInt64

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Nodes that pass on what they cannot read.
-@Suite struct `A locked relay` {
+struct `A locked relay` {
     private static let passphrase = "correct horse battery"
 
     /// Ada, sealed; Bob and Cleo, who joined by her invite.

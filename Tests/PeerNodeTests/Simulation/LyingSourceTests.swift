@@ -5,7 +5,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A member who lies about files` {
+struct `A member who lies about files` {
     /// What Mallory does, who says to hold all of every blob.
     enum Lie: CaseIterable {
         case wrongPiece, shortPiece, wrongLeaves, silence, refusal, otherShape

@@ -4,7 +4,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `What one device keeps for another` {
+struct `What one device keeps for another` {
     private static let word = "xylographsetting"
 
     private func finds(_ word: String, in bytes: [UInt8]) -> Bool {

@@ -54,7 +54,7 @@ struct PrivateAudit {
     }
 }
 
-@Suite struct `Nobody else reads a private document` {
+struct `Nobody else reads a private document` {
     /// People come, go and are thrown out, on all sides of a network that falls apart, and nobody
     /// who was out comes back. Whoever the author of a message knew to be out, and whoever was never
     /// let in, cannot read it with any key that they ever held; all who are in read the same. (E02)

@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Distinctive words in everything private, looked for in everything that anybody else has.
-@Suite struct `A word in a private document` {
+struct `A word in a private document` {
     private static let words = [
         "xylographmessage", "xylographtopic", "xylographname", "xylographabout",
         "xylographdirect", "xylographrenamed", "xylographedited", "👩🏾‍🚒",

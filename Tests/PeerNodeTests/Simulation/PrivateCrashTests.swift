@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// Nodes that crash at every COMMIT while somebody joins and a private channel changes its people
 /// and keys.
-@Suite struct `A crash while a private channel changes` {
+struct `A crash while a private channel changes` {
     /// Ada owns workspace and channel, Bob is in both, Cleo joins. One of them crashes once.
     private struct Script {
         let world = SimulatedWorld(seed: 15)

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Homes that are copied and put back seal under the keys that they had, in the same logs.
-@Suite struct `A key and its nonces` {
+struct `A key and its nonces` {
     /// What was sealed at one place of the store: under which key, with which nonce, by whom.
     private struct Use: Hashable {
         let document: DocumentID

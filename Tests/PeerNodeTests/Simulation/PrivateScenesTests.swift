@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Private documents in networks whose nodes are never all there at once.
-@Suite struct `Private documents in a network` {
+struct `Private documents in a network` {
     /// The owner and two members, all in step.
     static func three(_ world: SimulatedWorld) throws -> [SimulatedNode] {
         try `Private documents in a network`.people(3, in: world)

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Lives by chance` {
+struct `Lives by chance` {
     @Test(arguments: Seeds.explore(6))
     func `end with the same state everywhere and nothing lost or doubled`(seed: UInt64) throws {
         guard let (faults, why) = Self.smallest(seed) else { return }

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What it costs to judge what is deleted: what has come, and not what was there.
-@Suite struct `Judging deletions` {
+struct `Judging deletions` {
     private typealias Hostile = `A member who deletes what he may not`
 
     @Test func `costs no more for all the redactions that count for nothing`() throws {

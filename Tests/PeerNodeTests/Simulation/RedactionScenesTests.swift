@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// 3.15.10: what is deleted is gone from every node, and the rest is what it would have been.
-@Suite struct `Deleting in a network` {
+struct `Deleting in a network` {
     /// One message as its author sent it.
     private struct Sent {
         let id: String
@@ -140,7 +140,7 @@ import WorkspaceTestKit
 }
 
 /// Redactions, and operations without payloads, of a member who follows no rule.
-@Suite struct `A member who deletes what he may not` {
+struct `A member who deletes what he may not` {
     private static func reference(
         _ operation: SignedOperation, in log: LogName
     ) -> OperationReference {

@@ -5,7 +5,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Removals in whole networks that fall apart and come together.
-@Suite struct `Removals in a network` {
+struct `Removals in a network` {
     /// The owner, an admin and `count - 2` members.
     static func workspace(
         in world: SimulatedWorld, of count: Int

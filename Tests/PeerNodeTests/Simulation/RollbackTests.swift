@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// 3-protocol 3.8, D09: a machine that was put back as a whole, guard file included.
-@Suite struct `A machine put back to an earlier moment` {
+struct `A machine put back to an earlier moment` {
     private func pair(_ seed: UInt64) throws -> (SimulatedWorld, SimulatedNode, SimulatedNode) {
         let world = SimulatedWorld(seed: seed)
         let ada = world.addNode()

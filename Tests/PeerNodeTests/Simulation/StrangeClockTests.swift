@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Clocks that jump, and a process that stood still: the cases of the environment.
-@Suite struct `A strange clock` {
+struct `A strange clock` {
     private static let tenYears: Int64 = 315_360_000_000
 
     /// What nodes do for the sake of the network.

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Nodes that were away` {
+struct `Nodes that were away` {
     @Test(arguments: Seeds.explore(2))
     func `get all that was said, once and in order`(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed)
@@ -95,7 +95,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A device that writes twice at one place` {
+struct `A device that writes twice at one place` {
     @Test(arguments: Seeds.explore(2))
     func `is shown as forked, and all nodes keep the same`(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Two nodes in the simulation` {
+struct `Two nodes in the simulation` {
     @Test(arguments: Seeds.explore(2))
     func `join by an invite and read each other`(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed)

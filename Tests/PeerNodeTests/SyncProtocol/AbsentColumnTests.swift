@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import SyncProtocol
 
-@Suite struct `The column of payloads that are not there` {
+struct `The column of payloads that are not there` {
     private static func run(_ count: Int, absent: Set<Int>) -> OperationRun {
         OperationRun(
             log: LogName(

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import SyncProtocol
 
-@Suite struct `Announcing` {
+struct `Announcing` {
     private func log(_ document: Int) -> LogName {
         LogName(
             document: SyncWorld.document(document), device: LoneSession.own, incarnation: 1)

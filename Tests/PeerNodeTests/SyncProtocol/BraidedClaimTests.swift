@@ -33,7 +33,7 @@ private struct BraidedLogs {
     }
 }
 
-@Suite struct `Braided logs` {
+struct `Braided logs` {
     @Test(arguments: [1, 2], Seeds.explore(4))
     func `come in two passes at most, in whatever order they are announced`(
         length: Int, seed: UInt64

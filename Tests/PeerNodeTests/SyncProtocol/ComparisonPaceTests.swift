@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncProtocol
 
-@Suite struct `The pace of comparisons` {
+struct `The pace of comparisons` {
     private func places(_ pace: inout ComparisonPace, _ count: Int, at now: UInt64) -> [UInt64] {
         (0..<count).map { _ in pace.place(at: now) - now }
     }

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceTestKit
 
 /// What a message, a return and a join cost among very many; `make campaign-crowd` prints it.
-@Suite struct `A crowd on the virtual network` {
+struct `A crowd on the virtual network` {
     /// How large the crowd of the campaign is.
     private enum Campaign {
         private static let environment = ProcessInfo.processInfo.environment

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Frames` {
+struct `Frames` {
     @Test(arguments: Seeds.explore(15))
     func `carry messages whole and in order within each class`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -124,7 +124,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A retry schedule` {
+struct `A retry schedule` {
     @Test func `doubles from a second to five minutes`() {
         var schedule = RetrySchedule()
         let longest = (0..<12).map { _ in schedule.delayAfterFailure(random: 150_000) }

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 
 /// What a node may not take yet waits at its source, and is not moved again and again (S-5).
-@Suite struct `What is not taken` {
+struct `What is not taken` {
     /// Logs of the authority document of which a peer holds one operation each, and an answer with
     /// a part of them is under way.
     private struct Scene {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import SyncProtocol
 
 /// Sessions of which one end is a guest: node 0 holds everything, node 1 is the guest.
-@Suite struct `A session with a guest` {
+struct `A session with a guest` {
     /// Documents 1 and 2 are private, 3 is public; each holds something.
     private func world(naming named: [Int]) -> SyncWorld {
         let world = SyncWorld(count: 2)
@@ -190,7 +190,7 @@ import WorkspaceTestKit
 }
 
 /// One session of a full member, and a guest that says what it likes.
-@Suite struct `A guest who does not keep to the scope` {
+struct `A guest who does not keep to the scope` {
     private static func opening(_ documents: [Int]?) -> SyncMessage {
         .workspaceOpen(
             WorkspaceOpening(
@@ -297,7 +297,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The documents in an opening` {
+struct `The documents in an opening` {
     private static func message(_ documents: [DocumentID]) -> SyncMessage {
         .workspaceOpen(
             WorkspaceOpening(

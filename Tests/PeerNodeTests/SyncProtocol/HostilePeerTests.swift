@@ -2,7 +2,7 @@ import SyncProtocol
 import Testing
 import WorkspaceModel
 
-@Suite struct `A peer that breaks the rules` {
+struct `A peer that breaks the rules` {
     private func opened() -> (LoneSession, PullPlanner) {
         var lone = LoneSession()
         var planner = PullPlanner()

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import SyncProtocol
 
-@Suite struct `An opening message` {
+struct `An opening message` {
     private func isTaken(_ golden: String) -> Bool {
         (try? SyncMessage.decoded(SyncMessageSamples.bytes(golden))) != nil
     }
@@ -162,7 +162,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A violation` {
+struct `A violation` {
     static let rows: [(SyncViolation, String)] = [
         (.malformed(type: 1, Malformed(.truncated, at: 0)), "sync.malformed"),
         (.malformed(type: 1, Malformed(.depthExceeded, at: 0)), "sync.too_deep"),

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import SyncProtocol
 
-@Suite struct `A column of a run` {
+struct `A column of a run` {
     private func column(_ values: [UInt64]) -> RunLengths<UInt64> {
         var column = RunLengths<UInt64>()
         for value in values { column.append(value) }
@@ -75,7 +75,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A run on the wire` {
+struct `A run on the wire` {
     private let log = SyncMessageSamples.log
 
     private func message(_ run: OperationRun) -> SyncMessage {
@@ -192,7 +192,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Tips on the wire` {
+struct `Tips on the wire` {
     private func tips(_ message: SyncMessage) -> [LogTip]? {
         if case .tips(_, let tips, _) = message { tips } else { nil }
     }
@@ -269,7 +269,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A pull on the wire` {
+struct `A pull on the wire` {
     private func isTaken(_ pull: PullRequest) -> Bool {
         (try? SyncMessage.decoded(SyncMessage.pull(1, pull).encoded())) != nil
     }

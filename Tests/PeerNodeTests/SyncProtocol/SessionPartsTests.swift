@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import SyncProtocol
 
-@Suite struct `A table of claims` {
+struct `A table of claims` {
     private func log(_ number: Int) -> LogName { LoneSession.tip(number).log }
 
     private func add(
@@ -216,7 +216,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Claims that cite each other` {
+struct `Claims that cite each other` {
     private func log(_ number: Int) -> LogName { LoneSession.tip(number).log }
 
     /// So many logs, each asked for once, in order.
@@ -293,7 +293,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A planner of pulls` {
+struct `A planner of pulls` {
     private func log(_ number: Int) -> LogName { LoneSession.tip(number).log }
 
     @Test func `gives a log to one source at a time, and tells who wanted it`() {
@@ -341,7 +341,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `An allowance` {
+struct `An allowance` {
     @Test func `gives its tokens at once and then one for each time that passed`() {
         var allowance = Allowance(tokens: 3, refillMilliseconds: 100)
         let first = (0..<5).map { _ in allowance.take(at: 1_000) }
@@ -391,7 +391,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The delays of a retry schedule` {
+struct `The delays of a retry schedule` {
     @Test func `reach both ends of their range and no further`() {
         for (failures, step) in [(0, UInt64(1_000)), (3, 8_000), (9, 300_000), (40, 300_000)] {
             func delay(_ random: UInt64) -> UInt64 {

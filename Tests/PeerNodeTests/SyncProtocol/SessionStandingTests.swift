@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import SyncProtocol
 
 /// What a session says, asks, serves and takes, by what it thinks of the peer.
-@Suite struct `The standing of a peer` {
+struct `The standing of a peer` {
     struct Row: Sendable, CustomTestStringConvertible {
         let standing: SyncSession.Standing
         /// The types of the messages at the opening.
@@ -323,7 +323,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The answer to a pull` {
+struct `The answer to a pull` {
     private func covers(target: UInt64, first: UInt64, count: Int) -> Bool {
         let tip = LoneSession.tip(1, sequence: target)
         let pull = Outstanding(

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// PROTOCOL.md, 5.4: nobody who is slow, or lies, keeps what others would deliver.
-@Suite struct `A source that is slow` {
+struct `A source that is slow` {
     private static let liars = Swarm.Kind.allCases.filter { $0 != .honest }
     private static let most: UInt64 = 5_000
 

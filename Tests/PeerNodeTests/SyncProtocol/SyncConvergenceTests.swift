@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `Replicas that talk` {
+struct `Replicas that talk` {
     /// Random histories with forks and citations, random frame orders, links that drop at any
     /// frame, waiting rooms that are lost: in the end everybody holds the same.
     @Test(arguments: Seeds.explore(12))

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-@Suite struct `A sync message` {
+struct `A sync message` {
     static let samples = SyncMessageSamples.all
 
     @Test(arguments: samples.indices)

@@ -2,7 +2,7 @@ import SyncProtocol
 import Testing
 import WorkspaceModel
 
-@Suite struct `A sync session` {
+struct `A sync session` {
     // MARK: Costs
 
     /// Two nodes that agreed, with some history, and a fresh link.

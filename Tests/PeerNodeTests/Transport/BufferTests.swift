@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Bytes on their way out` {
+struct `Bytes on their way out` {
     /// Against one array, whatever is put in and taken out.
     @Test(arguments: Seeds.explore(15))
     func `leave in their order, whatever their pieces`(_ seed: UInt64) {
@@ -49,7 +49,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The buffer for reading` {
+struct `The buffer for reading` {
     @Test func `takes at most what it holds and what is asked for`() throws {
         let (left, right) = try makeLinks()
         left.write([UInt8](0..<200), now: 0)
@@ -81,7 +81,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A queue of connections` {
+struct `A queue of connections` {
     @Test func `gives as many as are asked for, and the rest the next time`() throws {
         let listener = try TCPListener(anyLoopbackPort)
         let dialers = try (0..<5).map { _ in
@@ -110,7 +110,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A name of a host` {
+struct `A name of a host` {
     @Test(arguments: ["127.0.0.1", "::1", "fd00::7", "192.0.2.1", "::ffff:10.0.0.1"])
     func `that is an address is that address`(_ text: String) throws {
         let found = try NameResolution.addresses(of: text, port: 5).get()
@@ -142,7 +142,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The interfaces of this machine` {
+struct `The interfaces of this machine` {
     @Test func `are told once each, by number, with sorted addresses`() throws {
         let all = try NetworkInterface.allUp()
         #expect(all.map(\.index) == all.map(\.index).sorted())

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `An IP address` {
+struct `An IP address` {
     /// Any address, with all kinds that are treated specially often enough.
     private func address(_ random: inout SeededGenerator) -> IPAddress {
         if random.oneIn(3) { return .v4(UInt32(truncatingIfNeeded: random.next())) }
@@ -104,7 +104,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `What a person types for a place` {
+struct `What a person types for a place` {
     static let rows: [(String, String?, UInt16?)] = [
         ("amber:0", "amber", 0), ("amber:00080", "amber", 80), ("amber:65535", "amber", 65_535),
         ("amber:65536", nil, nil), ("amber:000080", nil, nil), ("amber:-1", nil, nil),
@@ -131,7 +131,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The order of ports` {
+struct `The order of ports` {
     @Test(arguments: Seeds.explore(10))
     func `tries each port once, the known ones first`(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `A LAN beacon` {
+struct `A LAN beacon` {
     private let buffer = ReadBuffer()
 
     private func loopback() throws -> [NetworkInterface] {
@@ -86,7 +86,7 @@ import Testing
     }
 }
 
-@Suite struct `The network of this machine` {
+struct `The network of this machine` {
     @Test func `has a loopback interface, and tells others no address of it`() throws {
         let all = try NetworkInterface.allUp()
         let loopback = try #require(all.first { $0.isLoopback })

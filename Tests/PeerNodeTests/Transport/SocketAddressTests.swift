@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `A socket address` {
+struct `A socket address` {
     static let spelled = [
         "1.2.3.4:29790", "0.0.0.0:0", "255.255.255.255:65535", "[::1]:29790", "[::]:1",
         "[fd00::2]:29790", "[2001:db8::8:800:200c:417a]:7",

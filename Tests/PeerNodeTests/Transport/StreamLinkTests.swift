@@ -3,7 +3,7 @@ import PeerNode
 import Testing
 import WorkspaceTestKit
 
-@Suite struct `A stream link` {
+struct `A stream link` {
     private let buffer = ReadBuffer()
 
     @Test func `carries bytes both ways and tells each end's address`() throws {

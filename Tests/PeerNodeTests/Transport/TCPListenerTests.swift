@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-@Suite struct `A TCP listener` {
+struct `A TCP listener` {
     @Test func `takes 2 000 silent connections, a bounded number at a time`() throws {
         let listener = try TCPListener(anyLoopbackPort)
         let poller = try Poller()
@@ -100,7 +100,7 @@ import Testing
     }
 }
 
-@Suite struct `A dialer` {
+struct `A dialer` {
     @Test func `tells that nobody listens`() throws {
         let address = try TCPListener(anyLoopbackPort).address
         guard case .failed(let error) = try dialed(address) else {

@@ -4,7 +4,7 @@ import PeerNode
 import Testing
 import WorkspaceTestKit
 
-@Suite struct `A Unix listener` {
+struct `A Unix listener` {
     /// A client of its own making, so that the listener is not tested against itself.
     static func makeClient(_ path: String) throws -> UnixLink {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

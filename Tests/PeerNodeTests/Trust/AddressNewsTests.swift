@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Members who say what they like of others' addresses (PROTOCOL.md, 5.3, 95).
-@Suite struct `A member's word on addresses` {
+struct `A member's word on addresses` {
     private let pair: HostilePair
 
     init() throws {

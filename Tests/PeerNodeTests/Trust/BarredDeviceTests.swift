@@ -8,7 +8,7 @@ import WorkspaceTestKit
 /// Whoever has stolen Mallory's first device revokes her phone with it, in a past before Ada revokes
 /// that device; and a member cites it. It has no effect, and bars the phone from every later list
 /// while the phone is in.
-@Suite struct `A member who is in with a barred device` {
+struct `A member who is in with a barred device` {
     private let pair: HostilePair
     private let phone: DeviceID
 

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Whoever has the key of an admin who was removed lets in, in a past before that, somebody whose
 /// request waits; and a member cites it, so that everybody stores it. It has no effect, but binds.
-@Suite struct `A request that somebody without the right has granted` {
+struct `A request that somebody without the right has granted` {
     private let pair: HostilePair
     private let kim: BenchNode
     private let request: OperationID

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// What members let in or make for all is confirmed by an admin's device, so that nobody takes it
 /// back by saying that he had not known of it (PROTOCOL.md, V-6).
-@Suite struct `What a member let in or made` {
+struct `What a member let in or made` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let ada: BenchNode

@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// What a node that answers newcomers looks at, one by one: everything else of what they say is as
 /// it should be, so that nothing but the check in question can refuse it.
-@Suite struct `Somebody at the door` {
+struct `Somebody at the door` {
     private let pair: HostilePair
     private let own = ForeignDevice(77)
 

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// What a member's ends of own devices cost: they count again under each role that somebody gives
 /// without knowing of them (PROTOCOL.md, 4.0.3, V-10, and 4.0.4, S-5).
-@Suite struct `The cost of ends that count again` {
+struct `The cost of ends that count again` {
     private let pair: HostilePair
     /// What Mallory's own keys sign.
     private let first: ForgedLog

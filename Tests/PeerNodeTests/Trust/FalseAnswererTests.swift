@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// A11: the member who answers a newcomer puts a device of her own into the list, or another box
 /// key, so that she would act or read as the newcomer.
-@Suite struct `A member who answers a newcomer with another list (A11)` {
+struct `A member who answers a newcomer with another list (A11)` {
     /// What she makes of the list that was signed before her.
     enum Change: String, CaseIterable {
         case another, instead, inFront, behindTheDevice, alone, boxOfDevice, boxOfPhrase, signature

@@ -10,7 +10,7 @@ import WorkspaceTestKit
 /// A14: very many authority operations by somebody who was removed, and by a member. What they cost
 /// is counted in rows, operations that are judged and bytes that wait; `Causal pasts` counts the
 /// work of judging.
-@Suite struct `A flood of authority operations (A14)` {
+struct `A flood of authority operations (A14)` {
     /// What somebody who was removed writes as if that had not been heard of.
     enum Shape: String, CaseIterable {
         case oneLog, incarnations, large

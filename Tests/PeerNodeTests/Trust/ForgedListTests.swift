@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// A10: a join with the name of somebody who is in, and a list of devices that were copied from
 /// the authority document with one of one's own among them.
-@Suite struct `A list of others' devices with one of one's own (A10)` {
+struct `A list of others' devices with one of one's own (A10)` {
     /// The doors that a stranger can hold.
     static let doors = ["member", "guest", "used", "approve", "address"]
 

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A member ends own devices one after the other, each of them a reason for a new key.
-@Suite struct `Keys that an owner's node changes unasked` {
+struct `Keys that an owner's node changes unasked` {
     private let pair: HostilePair
     private let before: Int
 
@@ -104,7 +104,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The pace of changes of the key` {
+struct `The pace of changes of the key` {
     private static let hour: UInt64 = 60 * 60 * 1_000
     private static let start: UInt64 = 1_800_000_000_000
 
@@ -132,7 +132,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A change of the key that is due` {
+struct `A change of the key that is due` {
     @Test func `is put off by what comes meanwhile, and not for ever`() {
         var plan = KeyChangePlan()
         for now in stride(from: UInt64(0), through: 40_000, by: 500) {

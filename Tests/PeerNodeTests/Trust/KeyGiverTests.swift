@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Who makes the group key: everybody may end own devices, and an operation that does can name one.
-@Suite struct `A group key` {
+struct `A group key` {
     /// The end of an own device that names a key, with boxes for all who may hold one.
     private func ending(
         _ device: DeviceID, naming key: SymmetricKey, as name: KeyID? = nil, by node: BenchNode

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What becomes of people whom somebody let in who may not, or by an invite that its maker takes back.
-@Suite struct `Who was let in` {
+struct `Who was let in` {
     private let bench = CoreBench()
 
     /// Xen is away since before, and leaves: the words do not know of whom Mina has let in.

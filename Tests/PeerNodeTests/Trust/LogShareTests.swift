@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A member who says each thing in a log of its own: every log stays in memory for ever (S-9).
-@Suite struct `Logs that a member begins without number` {
+struct `Logs that a member begins without number` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let ada: BenchNode

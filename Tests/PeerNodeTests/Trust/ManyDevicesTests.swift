@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Devices that a member has linked side by side, each in a log of its own that knows none of the
 /// others: more than one operation cites, and than one grant lists (S-7, A-19).
-@Suite struct `Somebody with very many devices that do not know each other` {
+struct `Somebody with very many devices that do not know each other` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let ada: BenchNode

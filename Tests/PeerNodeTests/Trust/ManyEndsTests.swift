@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// A member who writes each operation into a log of its own, knowing none of the others: there are
 /// more ends then than an operation cites, and all of them stronger than what others write (S-7).
-@Suite struct `A document with more ends than one operation cites` {
+struct `A document with more ends than one operation cites` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let late: BenchNode
@@ -59,7 +59,7 @@ import WorkspaceTestKit
 }
 
 /// The same in a private channel, of keys that a member makes, in more logs than a share takes at once.
-@Suite struct `A private channel with more ends than one operation cites` {
+struct `A private channel with more ends than one operation cites` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let ada: BenchNode

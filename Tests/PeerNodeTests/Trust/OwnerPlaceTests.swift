@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// A13: leave, transfer, successor and device operations in the owner's name, or by the weakest
 /// device of the owner. (`Known gaps of the rules` has the evaluator's side of it.)
-@Suite struct `The owner's place (A13)` {
+struct `The owner's place (A13)` {
     /// What ends somebody's place, aimed at the owner.
     private static func blows(
         _ pair: HostilePair, _ signer: ForeignDevice

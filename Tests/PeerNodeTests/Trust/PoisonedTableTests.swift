@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// A16: operations that would poison the tables from which devices, owners, invites, roles, keys
 /// and receipts are read. Those come from what counts.
-@Suite struct `The tables of a workspace (A16)` {
+struct `The tables of a workspace (A16)` {
     /// What a node would tell of the authority document.
     private struct Tables: Equatable {
         let members: [JSONValue]

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A member writes keys and documents without number (S-8).
-@Suite struct `What a member writes into private documents` {
+struct `What a member writes into private documents` {
     private let world: BoardBench
     private var bench: CoreBench { world.bench }
     private let random = SeededRandom(seed: 4)

@@ -103,7 +103,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `A home that came back by the phrase` {
+struct `A home that came back by the phrase` {
     @Test func `gives a revoked device that answers it no later key`() throws {
         let scene = try Scene()
         try scene.steal()
@@ -299,7 +299,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `A key that answers what is not here` {
+struct `A key that answers what is not here` {
     /// What any member of the channel can name.
     private func lie(by node: BenchNode) throws {
         try node.inTurn { core, workspace in

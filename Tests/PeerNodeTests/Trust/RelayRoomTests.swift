@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Accomplices fill the room in which a node has operations wait that one honest peer passes on: they cite
 /// what that peer holds, and what no share can pay for elsewhere (S-5, A19).
-@Suite struct `What waits of an honest peer` {
+struct `What waits of an honest peer` {
     /// Operations of a log that cites `heads`, of that many cuts each.
     private func write(
         _ sizes: [Int], into log: inout ForgedLog, knowing heads: [OperationReference]

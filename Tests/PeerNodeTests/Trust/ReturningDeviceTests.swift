@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// A12: a revoked device, and a person who was removed, come again with a fresh link that a node
 /// answers by itself. (`Somebody who left` has the honest ways back.)
-@Suite struct `Somebody who was in and comes with a fresh link (A12)` {
+struct `Somebody who was in and comes with a fresh link (A12)` {
     /// Mallory with a phone that she has revoked.
     private struct Table {
         let pair: HostilePair

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// PROTOCOL.md, 4.2 and 4.4: who came in by an invite that is revoked meanwhile is out, and holds
 /// keys.
-@Suite struct `An invite that is revoked` {
+struct `An invite that is revoked` {
     @Test func `is answered by a new key, whoever came in by it elsewhere`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Who has left has the key of the device still, and signs a second end as if before all that the first
 /// one knew: whom they had put out would be in again, and whom they had let in out (PROTOCOL.md, 4.0.3).
-@Suite struct `A second end of the same part` {
+struct `A second end of the same part` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let kim: BenchNode

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A19: whoever uses up what somebody's operations may cost keeps nobody's revocation waiting.
-@Suite struct `A share that is used up (A19)` {
+struct `A share that is used up (A19)` {
     private typealias Table = `A flood of authority operations (A14)`.Table
 
     /// F1: the thief writes what Ada may at Bob's, where the revocation has to arrive.

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// A secret that is shown on a link which began under another one (PROTOCOL.md, 5.4). Everybody here
 /// knows the id of the workspace in question, and so its tag; the links are under one of another.
-@Suite struct `A shown secret` {
+struct `A shown secret` {
     private let bench = CoreBench()
     private let ada: BenchNode
     private let asked: Workspace

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Cara, who came after Mallory, has let Kim in. Mallory holds the key of Kim's device, and makes it
 /// an own one in a past that has heard of neither.
-@Suite struct `A device that somebody else makes an own one` {
+struct `A device that somebody else makes an own one` {
     private let pair: HostilePair
     private let cara: BenchNode
     private let kim: BenchNode
@@ -111,7 +111,7 @@ import WorkspaceTestKit
 }
 
 /// Whoever has stolen a device links as many others with it as its person may have.
-@Suite struct `A stolen device that links many` {
+struct `A stolen device that links many` {
     /// - Parameter isVoid: after it was revoked, in a past that has not heard of that; a member
     ///   cites all of it.
     @Test(arguments: [false, true])

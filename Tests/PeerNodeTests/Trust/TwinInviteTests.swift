@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Whoever may invite can read the public key and the secret of another one's invite, and write one of
 /// their own with them. A link names the invite that it is of (PROTOCOL.md, 5.6).
-@Suite struct `An invite with the key of another` {
+struct `An invite with the key of another` {
     private let bench = CoreBench()
     private let mina: BenchNode
     /// Who writes the other invite.

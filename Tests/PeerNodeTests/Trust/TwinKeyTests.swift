@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// a device is listed with the key of its point that everybody writes.
-@Suite struct `A device listed with another form of a key` {
+struct `A device listed with another form of a key` {
     @Test func `has no part in anything, though it has signed`() throws {
         let random = SeededRandom(seed: 5)
         let signing = SigningKey(using: random)

@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// A17: admissions without effect, which would use up an invite. (`An invite in use` has what valid
 /// ones do.)
-@Suite struct `An invite under admissions without effect (A17)` {
+struct `An invite under admissions without effect (A17)` {
     private struct Table {
         let pair: HostilePair
         let eve: (keys: ForeignDevice, log: ForgedLog)

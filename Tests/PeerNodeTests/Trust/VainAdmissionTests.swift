@@ -9,7 +9,7 @@ import WorkspaceTestKit
 /// Who was let in by what turns out to have no effect, and was not alone in not knowing that: others have
 /// cited the admission, so that no further one can let them in. They ask to come in, and a person
 /// decides.
-@Suite struct `Who was let in without effect` {
+struct `Who was let in without effect` {
     @Test func `asks again with the same home, and comes in once an admin approves`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

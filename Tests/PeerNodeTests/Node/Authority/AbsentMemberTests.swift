@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Somebody who was away while others added them to a private channel, and took them out again.
-@Suite struct `Who was added and removed while away` {
+struct `Who was added and removed while away` {
     @Test(arguments: ["all", "from-join"], [false, true])
     func `is not shown as being in`(history: String, isSpokenIn: Bool) throws {
         let bench = CoreBench()

@@ -54,7 +54,7 @@ private final class Till {
 }
 
 /// PROTOCOL.md, 4.0.4: S-4 and S-5.
-@Suite struct `The budget of authority operations` {
+struct `The budget of authority operations` {
     private static let hour: UInt64 = 3_600_000
     private static let burst = Limits.authorityBurstPerMember
     private static let hourly = burst / 2

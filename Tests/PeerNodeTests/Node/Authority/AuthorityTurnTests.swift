@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// What an owner writes into the authority document, brought in one message: what it costs whoever
 /// asks something meanwhile, and that each operation costs no more the more there are.
-@Suite struct `Very many authority operations in one message` {
+struct `Very many authority operations in one message` {
     private let bench = CoreBench()
     private let ada: BenchNode
     private let bob: BenchNode

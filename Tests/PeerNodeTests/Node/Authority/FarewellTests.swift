@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Somebody who is out` {
+struct `Somebody who is out` {
     private func links(_ node: BenchNode, to other: BenchNode) throws -> [PeerLink] {
         let core = try #require(node.host?.core)
         let device = try #require(other.host?.core.session.home?.device)

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// Who leaves a private channel as its admin could go on as if from before, with a changed program: nothing
 /// counts that the leaving does not know.
-@Suite struct `An admin who has left a private channel` {
+struct `An admin who has left a private channel` {
     private typealias Table = `Private channels`.Table
 
     private func table(role: String) throws -> Table {

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// What stays of people who are out, and of names that two share.
-@Suite struct `A name that is not only one's own` {
+struct `A name that is not only one's own` {
     private typealias Table = `Private channels`.Table
 
     @Test func `of somebody who is out still opens what was said`() throws {

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Who was out of the workspace and comes back, and the private channels of before.
-@Suite struct `Whoever comes back` {
+struct `Whoever comes back` {
     private typealias Table = `Private channels`.Table
 
     /// How somebody's membership ended.

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Somebody who left` {
+struct `Somebody who left` {
     private func world() throws -> (bench: CoreBench, mina: BenchNode, joon: BenchNode) {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -348,7 +348,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A device of several workspaces` {
+struct `A device of several workspaces` {
     @Test func `is renamed and revoked in all of them at once`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Who may come in, and who may bring them.
-@Suite struct `The policy of a workspace` {
+struct `The policy of a workspace` {
     @Test func `is admins and closed unless said otherwise, and the same everywhere`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

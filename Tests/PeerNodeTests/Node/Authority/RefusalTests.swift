@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A refused call` {
+struct `A refused call` {
     /// Who calls, in the world that `world()` makes.
     enum Caller: String { case owner, member, nobody }
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `What a removal leaves to choose` {
+struct `What a removal leaves to choose` {
     @Test func `a widening that has nothing to keep says so and writes nothing`() throws {
         let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)

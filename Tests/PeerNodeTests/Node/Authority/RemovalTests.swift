@@ -56,7 +56,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `A removal` {
+struct `A removal` {
     @Test func `keeps what was known, and refuses the rest alike everywhere`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A role` {
+struct `A role` {
     @Test func `is given and taken, and everybody is told`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, bench) = (world.mina, world.ada, world.wim, world.bench)
@@ -110,7 +110,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Leaving` {
+struct `Leaving` {
     @Test func `keeps what was written, and what was there to read`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The question why` {
+struct `The question why` {
     private let bench = CoreBench()
 
     private func steps(_ answer: JSONValue) -> [JSONValue] { answer["steps"]?.arrayValue ?? [] }

@@ -36,7 +36,7 @@ extension JSONValue {
     }
 }
 
-@Suite struct `A channel belongs to whoever made it` {
+struct `A channel belongs to whoever made it` {
     private static let changes: [(String, JSONObject)] = [
         ("channel.edit", ["topic": "then"]),
         ("channel.archive", [:]),
@@ -155,7 +155,7 @@ extension JSONValue {
     }
 }
 
-@Suite struct `The channel everybody is in` {
+struct `The channel everybody is in` {
     @Test(arguments: ["channel.leave", "channel.archive", "channel.delete"])
     func `stays as it is`(_ method: String) throws {
         let plans = try Plans()
@@ -193,7 +193,7 @@ extension JSONValue {
     }
 }
 
-@Suite struct `People in a channel` {
+struct `People in a channel` {
     @Test func `come and go, which gives them no right`() throws {
         let plans = try Plans()
         let before = try plans.ana.cursor()
@@ -232,7 +232,7 @@ extension JSONValue {
     }
 }
 
-@Suite struct `An archived channel` {
+struct `An archived channel` {
     @Test func `is read and not written`() throws {
         let plans = try Plans()
         try plans.ana.send("before", to: "plans")
@@ -255,7 +255,7 @@ extension JSONValue {
     }
 }
 
-@Suite struct `Channels are found` {
+struct `Channels are found` {
     @Test func `by a part of name, topic or description, also where one is not in`() throws {
         let plans = try Plans()
         try plans.mina.ok("channel.create", ["name": "Garden", "description": "of PLANTS"])

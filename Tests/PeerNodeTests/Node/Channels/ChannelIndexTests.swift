@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// An index that takes up one channel after the other says what one says that is made of all.
-@Suite struct `An index of channels` {
+struct `An index of channels` {
     private static let names = ["plans", "Plans", "plans-a", "general", "ideas", nil]
 
     private var naming: ChannelIndex.Naming {

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// What the admins of a public channel deleted stays deleted when they are admins no more, and they
 /// delete nothing more, whatever their clocks say.
-@Suite struct `A right to delete in a channel that has ended` {
+struct `A right to delete in a channel that has ended` {
     private let world: RemovalBench
     private let messages: [JSONValue]
     private var nodes: [BenchNode] { [world.mina, world.ada, world.wim, world.joon] }

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Commands that would do nothing, and questions that are short.
-@Suite struct `A slip of the pen` {
+struct `A slip of the pen` {
     private typealias Table = `Private channels`.Table
 
     @Test(arguments: [true, false])
@@ -95,7 +95,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Why a channel is what it is` {
+struct `Why a channel is what it is` {
     private typealias Table = `Private channels`.Table
 
     private func last(_ node: BenchNode, _ subject: String, _ action: String? = nil) throws

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What is kept of every conversation, so that a page of a list costs what is on it.
-@Suite struct `What lists know of conversations` {
+struct `What lists know of conversations` {
     private typealias Table = `Private channels`.Table
 
     /// Where what is kept is not what everything that is stored says.

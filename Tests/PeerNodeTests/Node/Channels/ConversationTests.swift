@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Edits, reactions, pins, threads, mentions and places as commands.
-@Suite struct `A conversation` {
+struct `A conversation` {
     typealias Table = `Private channels`.Table
 
     /// A message as a node shows it.

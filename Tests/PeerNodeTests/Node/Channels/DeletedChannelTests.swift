@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A deleted channel` {
+struct `A deleted channel` {
     private static let week: UInt64 = 7 * 24 * 3_600 * 1_000
 
     private func pair() throws -> (bench: CoreBench, mina: BenchNode, joon: BenchNode) {

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Direct conversations as commands.
-@Suite struct `Direct conversations` {
+struct `Direct conversations` {
     private typealias Table = `Private channels`.Table
     private static func texts(_ channel: String, on node: BenchNode) throws -> [String] {
         try `Private channels`.texts(channel, on: node)

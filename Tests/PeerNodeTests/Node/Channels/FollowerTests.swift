@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Who follows a channel, where an admission loses its effect: Ann lets Joon in while Mina, who
 /// cannot know, removes Ann.
-@Suite struct `Followers of a channel` {
+struct `Followers of a channel` {
     let bench = CoreBench()
     let mina: BenchNode
     let bob: BenchNode
@@ -63,7 +63,7 @@ import WorkspaceTestKit
 
 /// What somebody said last before a removal that does not know it has no effect, and what was said
 /// before that counts again.
-@Suite struct `Followers of a channel whose last word is cut off` {
+struct `Followers of a channel whose last word is cut off` {
     @Test func `are those of the word before, on every node`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -96,7 +96,7 @@ import WorkspaceTestKit
 }
 
 /// Anybody may date a word as he likes, and say it as often as he likes.
-@Suite struct `Followers of a channel of whom somebody says so at the end of time` {
+struct `Followers of a channel of whom somebody says so at the end of time` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let nora: BenchNode
@@ -318,7 +318,7 @@ extension BenchNode {
 }
 
 /// What is deleted says nothing: whoever read it before counts as whoever never gets it.
-@Suite struct `Followers of a channel of whose words some are deleted` {
+struct `Followers of a channel of whose words some are deleted` {
     private let world: RemovalBench
     private var nodes: [BenchNode] { [world.mina, world.ada, world.wim, world.joon] }
 

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A guest that does not keep to it, with the keys that it has.
-@Suite struct `A guest makes` {
+struct `A guest makes` {
     @Test(arguments: [false, true])
     func `no channel with others in it, and was one only as a member`(isMember: Bool) throws {
         let table = try GuestTable()

@@ -60,7 +60,7 @@ struct GuestTable {
     }
 }
 
-@Suite struct `A guest` {
+struct `A guest` {
     @Test func `is let in by a link and reads the channel at once`() throws {
         let table = try GuestTable()
         #expect(table.joined["role"] == "guest")
@@ -264,7 +264,7 @@ struct GuestTable {
     }
 }
 
-@Suite struct `Direct conversations of guests` {
+struct `Direct conversations of guests` {
     @Test func `go both ways with those who are in a private channel with them`() throws {
         let table = try GuestTable()
         try table.gita.ok("message.send", ["channel": "@Bob", "text": "psst"])
@@ -300,7 +300,7 @@ struct GuestTable {
     }
 }
 
-@Suite struct `An invite of guests` {
+struct `An invite of guests` {
     @Test func `is for private channels of whoever makes it`() throws {
         let table = try GuestTable()
         let open = try table.ada.refused(
@@ -394,7 +394,7 @@ struct GuestTable {
     }
 }
 
-@Suite struct `The role of a guest` {
+struct `The role of a guest` {
     @Test func `ends with the group key and everything that is public`() throws {
         let table = try GuestTable()
         try table.ada.ok("member.role", ["member": "@Gita", "role": "member"])

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The table of subscriptions` {
+struct `The table of subscriptions` {
     private let all = EventFilter(types: [], documents: [])
 
     private func key(_ connection: UInt64, _ id: Int64) -> SubscriptionTable.Key {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `How long calls take` {
+struct `How long calls take` {
     @Test func `is counted from the call to the answer's leaving, in cumulative buckets`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `What a command changes` {
+struct `What a command changes` {
     let bench = CoreBench()
 
     /// Those whose examples only read.

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Where one stands, as one call tells it.
-@Suite struct `The home` {
+struct `The home` {
     private typealias Table = `Private channels`.Table
 
     @Test func `shows identity, workspaces and what was not read, all of one moment`() throws {

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A caller that means harm` {
+struct `A caller that means harm` {
     @Test func `cannot reset the node by asking for what its role does not allow`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -45,7 +45,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Content that cites what is void` {
+struct `Content that cites what is void` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let wim: BenchNode

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The metrics of a node` {
+struct `The metrics of a node` {
     /// Every line of the page that is no comment, with its value.
     private func samples(_ node: BenchNode) throws -> [String: Int64] {
         var samples: [String: Int64] = [:]

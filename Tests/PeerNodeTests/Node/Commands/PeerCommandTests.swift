@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Peers` {
+struct `Peers` {
     @Test(arguments: [
         ("10.9.9.9", "10.9.9.9:29790"), ("10.9.9.9:7", "10.9.9.9:7"),
         ("Node.Example", "node.example:29790"), ("2001:db8::1", "[2001:db8::1]:29790"),
@@ -145,7 +145,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The network` {
+struct `The network` {
     @Test func `is left and used again`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -237,7 +237,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Doctor and status` {
+struct `Doctor and status` {
     private func findings(_ node: BenchNode) throws -> [String: JSONValue] {
         var found: [String: JSONValue] = [:]
         for item in try node.ok("node.doctor").items { found[try item.text("id")] = item }

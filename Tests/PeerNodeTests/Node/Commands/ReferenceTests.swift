@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A thing is found` {
+struct `A thing is found` {
     private typealias Slip = (method: String, field: String, given: JSONValue)
 
     /// Every parameter that names a channel or somebody, with a name that nothing has.
@@ -196,7 +196,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The selected workspace` {
+struct `The selected workspace` {
     @Test func `is the one made, joined or selected last`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -224,7 +224,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A list` {
+struct `A list` {
     @Test(arguments: ["workspace.list", "channel.list", "invite.list"])
     func `comes in pages that miss and repeat nothing`(_ method: String) throws {
         let bench = CoreBench()

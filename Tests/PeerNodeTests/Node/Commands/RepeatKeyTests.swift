@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A call under a key` {
+struct `A call under a key` {
     struct Creation: Sendable, CustomTestStringConvertible {
         let method: String
         let parameters: JSONObject

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Every method answers with the fields of the contract` {
+struct `Every method answers with the fields of the contract` {
     /// A call in the world of `world()`, where `$message` and its like stand for ids.
     struct Call: Sendable, CustomTestStringConvertible {
         let method: String

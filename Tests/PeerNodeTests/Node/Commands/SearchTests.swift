@@ -20,7 +20,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `Searching` {
+struct `Searching` {
     let bench = CoreBench()
 
     private func talk(_ texts: String...) throws -> BenchNode {

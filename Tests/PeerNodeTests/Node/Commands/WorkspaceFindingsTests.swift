@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What was worked out lies apart from what it follows from, in other parts of the workspace.
-@Suite struct `What was worked out of a workspace` {
+struct `What was worked out of a workspace` {
     private let bench = CoreBench()
 
     private static let everything: Set = [

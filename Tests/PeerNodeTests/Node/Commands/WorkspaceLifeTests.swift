@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Changing a workspace, handing it over, and ending it.
-@Suite struct `A workspace` {
+struct `A workspace` {
     private func pair() throws -> (CoreBench, BenchNode, BenchNode) {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -48,7 +48,7 @@ extension BenchNode {
 }
 
 /// Invites on which an admin decides.
-@Suite struct `Approval` {
+struct `Approval` {
     private func bench() throws -> (CoreBench, BenchNode, BenchNode, String) {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -22,7 +22,7 @@ extension BenchNode {
     func deviceID() throws -> String { try ok("identity.show").text("id") }
 }
 
-@Suite struct `A second device` {
+struct `A second device` {
     /// Mina's laptop, her phone, and Joon.
     private func world() throws -> (CoreBench, laptop: BenchNode, phone: BenchNode, joon: BenchNode)
     {
@@ -295,7 +295,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `A revoked device` {
+struct `A revoked device` {
     private func world() throws -> (CoreBench, laptop: BenchNode, phone: BenchNode, joon: BenchNode)
     {
         let bench = CoreBench()

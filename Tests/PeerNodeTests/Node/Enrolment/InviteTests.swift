@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `An invite` {
+struct `An invite` {
     @Test func `is for one member and 24 hours unless said otherwise`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -166,7 +166,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Joining` {
+struct `Joining` {
     @Test func `shows all channels and messages at once`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What an invite is good for, and what it is not (A05, A06).
-@Suite struct `An invite in use` {
+struct `An invite in use` {
     @Test func `adds the newcomer to its channels`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What somebody is told whose invite is refused where another address of it did not answer.
-@Suite struct `A refused invite` {
+struct `A refused invite` {
     private let bench = CoreBench()
 
     private func hint(for code: JoinResult.Code, misses: Bool) throws -> String? {

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Homes that begin with a device link or the recovery phrase.
-@Suite struct `A home that begins with another` {
+struct `A home that begins with another` {
     private let bench = CoreBench()
 
     @Test func `is sealed by a passphrase from its first moment, and linked`() throws {

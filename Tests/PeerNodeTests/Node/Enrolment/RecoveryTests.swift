@@ -12,7 +12,7 @@ enum RecoveryTestPhrase {
         .joined(separator: " ")
 }
 
-@Suite struct `The phrase of a new identity` {
+struct `The phrase of a new identity` {
     @Test func `is shown once and then kept nowhere`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -113,7 +113,7 @@ enum RecoveryTestPhrase {
     }
 }
 
-@Suite struct `Somebody who lost the only device` {
+struct `Somebody who lost the only device` {
     struct Scene {
         let bench: CoreBench
         let mina: BenchNode

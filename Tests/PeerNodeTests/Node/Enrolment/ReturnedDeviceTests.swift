@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Somebody with two devices who is in again by one of them.
-@Suite struct `The other device of somebody who came back` {
+struct `The other device of somebody who came back` {
     @Test(arguments: ["left", "removed"], [false, true])
     func `is linked anew by the one that is in`(how: String, asksFirst: Bool) throws {
         let bench = CoreBench()

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A glob over event types` {
+struct `A glob over event types` {
     struct Row: Sendable, CustomTestStringConvertible {
         let glob: String
         let matching: [String]
@@ -87,7 +87,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A filter of events` {
+struct `A filter of events` {
     @Test func `without types and channels wants everything`() {
         let filter = EventFilter(types: [], documents: [])
         for type in EventType.allCases {
@@ -129,7 +129,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The list of event types` {
+struct `The list of event types` {
     /// Numbers are in stores on disk and words in programs of others: both are for ever.
     @Test func `keeps its numbers and words`() {
         let rows: [(Int64, String)] = [

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A narrow filter over a long table, which must hold up nobody.
-@Suite struct `Events of a long table` {
+struct `Events of a long table` {
     private static let types: JSONValue = ["channel.created"]
 
     /// A node with 10,000 events of no interest between two that are looked for.

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Events` {
+struct `Events` {
     @Test func `have cursors of epoch and number`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What may be asked for, and from where on.
-@Suite struct `Events that somebody asks for` {
+struct `Events that somebody asks for` {
     @Test(arguments: [
         "file.added", "file.*", "note.*", "note.lock", "import.finished", "conflict.resolved",
         "config.changed",

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Of which messages the owner is told, and what of them.
-@Suite struct `A notice` {
+struct `A notice` {
     private typealias Table = `Private channels`.Table
 
     /// Ada, Bob and Cleo; Bob has a command.
@@ -380,7 +380,7 @@ extension Array<UInt8> {
     }
 }
 
-@Suite struct `An overview of what was not read` {
+struct `An overview of what was not read` {
     @Test func `has the conversations that mention one first, then the newest`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What stands for a conversation in a list, and what a home says of where one is out.
-@Suite struct `A conversation in a list` {
+struct `A conversation in a list` {
     private typealias Table = `Private channels`.Table
 
     private static func last(_ node: BenchNode) throws -> JSONValue? {
@@ -101,7 +101,7 @@ import WorkspaceTestKit
 }
 
 /// Who is meant, as programs see it.
-@Suite struct `A message that mentions` {
+struct `A message that mentions` {
     private typealias Table = `Private channels`.Table
 
     @Test(arguments: [
@@ -132,7 +132,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `What a caller gets wrong` {
+struct `What a caller gets wrong` {
     private typealias Table = `Private channels`.Table
 
     @Test func `is a text too long, with how long it may be`() throws {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What a reader of events says of what it gave up.
-@Suite struct `A warning of a bot` {
+struct `A warning of a bot` {
     @Test func `is told to everybody who listens, with its name and its place`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -72,7 +72,7 @@ import WorkspaceTestKit
 }
 
 /// The mark of what programs write.
-@Suite struct `A message of a program` {
+struct `A message of a program` {
     @Test func `is marked on every node, and stays so when it is edited`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A check of everything stored` {
+struct `A check of everything stored` {
     private let bench = CoreBench()
 
     private func life() throws -> (BenchNode, BenchNode) {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What a workspace keeps so that no command walks through the whole authority document.
-@Suite struct `What is kept from one operation to the next` {
+struct `What is kept from one operation to the next` {
     private let bench = CoreBench()
 
     private func expectFresh(_ nodes: [BenchNode], after step: String) throws {

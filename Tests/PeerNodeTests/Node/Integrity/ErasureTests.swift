@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `What nobody may see any more` {
+struct `What nobody may see any more` {
     private static let month: UInt64 = 30 * 24 * 3_600 * 1_000
 
     /// Time passes while nobody is on the network, so that a month is few turns.

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A workspace that is over, and goes from this home.
-@Suite struct `A workspace that is over` {
+struct `A workspace that is over` {
     private let bench = CoreBench()
 
     /// Mina owns acme, in which Joon has written; Joon has a workspace of his own beside it.

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// The event `message.held`: told of own messages, when they reach the first other device or person,
 /// and when everybody has them. And what is said of people, whatever number of devices they use.
-@Suite struct `What others hold of one's messages` {
+struct `What others hold of one's messages` {
     private typealias Table = `Private channels`.Table
 
     private func listen(_ node: BenchNode, _ types: [String] = ["message.held"]) throws {

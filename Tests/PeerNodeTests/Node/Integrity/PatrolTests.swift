@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// Rounds through the store while there is nothing else to do: rot is found though nobody reads what
 /// it has struck.
-@Suite struct `A round through the store` {
+struct `A round through the store` {
     private let bench = CoreBench()
     private static let day = Limits.patrolRoundMilliseconds
     /// In which the first round of a small store is made.

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Asking peers for what is missing, so that what nobody has keeps nobody from what somebody has.
-@Suite struct `Missing payloads` {
+struct `Missing payloads` {
     /// Ada has said twelve things, of which Bob has lost all, and Ada herself the first ten.
     private struct Scene {
         let bench = CoreBench()

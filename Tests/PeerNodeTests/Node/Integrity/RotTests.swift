@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// Bits that flip on a disk, pages that are gone and rows that are lost: found, and with a peer
 /// that has everything, everything comes back. `make campaign-rot` does 1,000.
-@Suite struct `A store that rots` {
+struct `A store that rots` {
     private static let pageSize = 8_192
 
     /// - Returns: what was done, for the report.

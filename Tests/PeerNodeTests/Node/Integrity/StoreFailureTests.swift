@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A turn whose COMMIT fails` {
+struct `A turn whose COMMIT fails` {
     struct Failure: Sendable, CustomTestStringConvertible {
         let kind: StorageError.Kind
         let word: String

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The identity file` {
+struct `The identity file` {
     @Test func `is written once and read at every start`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -124,7 +124,7 @@ extension [UInt8] {
     }
 }
 
-@Suite struct `A store that was put back` {
+struct `A store that was put back` {
     struct Return: Sendable, CustomTestStringConvertible {
         let reason: RestoreGuard.Reason
         /// Changes the home while the process is away; is given the image of an hour ago.
@@ -240,7 +240,7 @@ extension [UInt8] {
     }
 }
 
-@Suite struct `A node that starts again` {
+struct `A node that starts again` {
     @Test func `shows what it showed before`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A store that is built anew` {
+struct `A store that is built anew` {
     private let bench = CoreBench()
 
     /// The differences between what a node holds and what is built from its operations.

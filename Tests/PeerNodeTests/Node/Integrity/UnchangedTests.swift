@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Changes that change nothing.
-@Suite struct `A change to what is there already` {
+struct `A change to what is there already` {
     @Test func `says so and writes nothing`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -51,7 +51,7 @@ import WorkspaceTestKit
 }
 
 /// What people are called, and what they say of themselves, wherever that is shown.
-@Suite struct `A person's own name` {
+struct `A person's own name` {
     @Test func `is the one of today in everything that is shown and made`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -87,7 +87,7 @@ import WorkspaceTestKit
 }
 
 /// People who are guests.
-@Suite struct `A guest who is named` {
+struct `A guest who is named` {
     @Test func `is no stranger where guests cannot be`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// `workspace rekey --discovery`: the secret by which members find and reach one another.
-@Suite struct `A changed discovery secret` {
+struct `A changed discovery secret` {
     private func names(_ node: BenchNode) throws -> [[UInt8]] {
         try node.workspace().discovery.map(DiscoveryName.id)
     }

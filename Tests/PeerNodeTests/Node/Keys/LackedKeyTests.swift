@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Keys that one part of a workspace has and another has not, because people changed them who did
 /// not know of each other: what was sealed under them is read by everybody in the end.
-@Suite struct `A key that is lacked` {
+struct `A key that is lacked` {
     private let world: RemovalBench
     private var bench: CoreBench { world.bench }
     private let mina: BenchNode

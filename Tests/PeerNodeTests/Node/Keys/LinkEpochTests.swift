@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What the newest group keys give beside discovery secrets: links that only members open.
-@Suite struct `Secrets of links` {
+struct `Secrets of links` {
     private func candidates(_ node: BenchNode) throws -> [PSKCandidate] {
         try #require(node.host?.core).links.pskCandidates()
     }

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Every member can send every other one keys of any private document. Each costs what it opens.
-@Suite struct `A key that comes by mail` {
+struct `A key that comes by mail` {
     /// Bob's private channel, in which Cleo is, and Dora, who is not in it and writes there under keys
     /// of her own.
     private struct Table {

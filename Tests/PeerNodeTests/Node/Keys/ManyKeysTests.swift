@@ -11,7 +11,7 @@ extension EpochKeyring {
     var opened: [SymmetricKey] { names.sorted().compactMap { self[$0] } }
 }
 
-@Suite struct `A home with very many keys` {
+struct `A home with very many keys` {
     /// Keys that the node stores as it stores those of boxes.
     @discardableResult
     private func take(_ count: Int, on node: BenchNode, seed: UInt64 = 5) throws -> [SymmetricKey] {
@@ -151,7 +151,7 @@ extension EpochKeyring {
 }
 
 /// Work is counted, and not time: ten times as many keys may cost ten times as much, and no more.
-@Suite struct `What very many keys cost` {
+struct `What very many keys cost` {
     /// The work of a node that hears of `count` new keys, each leading to the one before.
     private func workspaceLooks(_ count: Int) throws -> (looks: Int, openings: Int) {
         let world = try RemovalBench()
@@ -225,7 +225,7 @@ extension EpochKeyring {
     }
 }
 
-@Suite struct `The index of keys` {
+struct `The index of keys` {
     private static func id(_ number: UInt64) -> OperationID {
         OperationID(words: (number, 0, 0, 0))
     }

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Keys that were asked for last` {
+struct `Keys that were asked for last` {
     private static func key(_ number: UInt8) -> SymmetricKey {
         SymmetricKey([UInt8](repeating: number, count: 32))
     }

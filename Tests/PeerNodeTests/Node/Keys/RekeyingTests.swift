@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A changed key` {
+struct `A changed key` {
     private func sealingKeys(_ nodes: [BenchNode]) throws -> Set<KeyID> {
         Set(try nodes.compactMap { try $0.workspace().sealingKey?.id })
     }

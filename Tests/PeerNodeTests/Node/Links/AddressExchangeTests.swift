@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Where the devices of a workspace are: told once, passed on, and not said again.
-@Suite struct `The addresses of a device` {
+struct `The addresses of a device` {
     private let bench = CoreBench()
 
     private func team(_ count: Int) throws -> [BenchNode] {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Connections of nobody` {
+struct `Connections of nobody` {
     private static func connecting(_ numbers: Range<UInt64>) -> [NodeInput] {
         numbers.map { number in
             let place = "\(number >> 16 & 255).\(number >> 8 & 255).\(number & 255)"

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What is heard on the local network, where anybody can send anything, also what others sent.
-@Suite struct `What is heard on the local network` {
+struct `What is heard on the local network` {
     let bench = CoreBench()
     let mina: BenchNode
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `Many messages at once` {
+struct `Many messages at once` {
     private func pair() throws -> (CoreBench, BenchNode, BenchNode) {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// Whoever was removed goes on writing, in every way that their keys allow, and somebody brings
 /// all of it to the others.
-@Suite struct `What the removed write later` {
+struct `What the removed write later` {
     /// Gives a node everything of a workspace that another has stored, as if a member brought it.
     static func bring(_ source: BenchNode, to target: BenchNode, by relay: BenchNode) throws {
         let theirs = try #require(source.host?.core.turn.store.operations)

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A script that gives itself another name each time does not fill the store.
-@Suite struct `Very many readers of events` {
+struct `Very many readers of events` {
     @Test func `leave those that moved last, and no name of the others`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

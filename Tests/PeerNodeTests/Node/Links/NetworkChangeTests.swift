@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What a node does when this machine is in another network, or may be.
-@Suite struct `A change of the network` {
+struct `A change of the network` {
     private func links(_ node: BenchNode, to other: BenchNode) throws -> Int {
         let core = try #require(node.host?.core)
         let device = try #require(other.host?.core.session.ownDevice)

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// An author says whom it reaches, and nobody passes on to them what it writes (PROTOCOL.md, 5.4, 4).
-@Suite struct `A team where all are linked` {
+struct `A team where all are linked` {
     private let bench = CoreBench()
 
     /// Everybody is linked to everybody, and nothing is owed to anybody.
@@ -175,7 +175,7 @@ import WorkspaceTestKit
 }
 
 /// A member who says that it reaches whomever it likes.
-@Suite struct `A member's word on whom it reaches` {
+struct `A member's word on whom it reaches` {
     private let pair: HostilePair
 
     init() throws {

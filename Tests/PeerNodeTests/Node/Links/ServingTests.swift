@@ -9,7 +9,7 @@ import WorkspaceTestKit
 /// Whatever an author does with forks and with signatures that nobody looks at: what one node has
 /// taken, all others take from it. Else a member could part honest nodes, who would end their links to
 /// each other for it.
-@Suite struct `What a node has taken` {
+struct `What a node has taken` {
     private let world: BoardBench
 
     init() throws { world = try BoardBench() }

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// Two nodes that are in a workspace together, and of which one comes into another by an invite of
 /// the other's while they have no link.
-@Suite struct `A link that began as a coming in` {
+struct `A link that began as a coming in` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let joon: BenchNode

@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// Devices that are nobody's. Whoever knows a secret of before, and whom others dial, answers each time
 /// as another one.
-@Suite struct `A device that is nobody's` {
+struct `A device that is nobody's` {
     private static let ghost = DeviceID([UInt8](repeating: 0xee, count: 32))
 
     @Test func `is forgotten at the next start`() throws {

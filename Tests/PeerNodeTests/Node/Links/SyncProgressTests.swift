@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// The event `sync.progress`.
-@Suite struct `How far a transfer has come` {
+struct `How far a transfer has come` {
     /// Mina has written much while Joon was away, and each turn takes `milliseconds`.
     private func transfer(_ milliseconds: UInt64) throws -> [JSONValue] {
         let bench = CoreBench()

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Rule 11 of the rules of trust: people hear of whatever somebody else could have used.
-@Suite struct `A transfer by a device that its owner has revoked` {
+struct `A transfer by a device that its owner has revoked` {
     @Test func `is undone, and everybody who had seen it is told`() throws {
         let bench = CoreBench()
         let laptop = try bench.node("Mina")

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What is unread where clocks are ahead: of messages, and of the words that let somebody in.
-@Suite struct `A message that is dated ahead` {
+struct `A message that is dated ahead` {
     private let bench = CoreBench()
     /// Whose clocks run an hour ahead.
     private let ann: BenchNode

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A branch too many that stays because something waits which cites it: for as long as that waits.
-@Suite struct `A branch that is awaited` {
+struct `A branch that is awaited` {
     private let world: ForkingWorld
     private let mina: BenchNode
     private let wim: BenchNode

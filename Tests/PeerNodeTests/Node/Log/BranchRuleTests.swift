@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 // 3.8
-@Suite struct `A log with many branches` {
+struct `A log with many branches` {
     private func tree(
         _ world: ForkingWorld, leaves: Int, with random: inout SeededGenerator
     ) throws -> ForkedTree {

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// What goes on from one of very many branches at one place. It says from which, so the others
 /// cost nothing.
-@Suite struct `A run behind many branches` {
+struct `A run behind many branches` {
     /// A log that parts into many at once, all of which somebody cites, so that all are stored.
     private struct Crowd {
         let world: ForkingWorld

@@ -70,7 +70,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `Branches that cite each other` {
+struct `Branches that cite each other` {
     /// In the named worlds runs wait again and again behind branches that are too many, and in the second
     /// of them what such a run goes on from is one too.
     @Test(arguments: Seeds.explore(4) + [950_304_344, 1_810_706_793])

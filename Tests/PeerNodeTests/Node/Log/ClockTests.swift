@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What an owner hears of clocks, the own one and others'.
-@Suite struct `A wrong clock` {
+struct `A wrong clock` {
     private static let minute: Int64 = 60_000
     private static let year: Int64 = 365 * 86_400_000
 
@@ -123,7 +123,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A comparison of clocks` {
+struct `A comparison of clocks` {
     private func device(_ number: Int) -> DeviceID {
         var bytes = [UInt8](repeating: 0, count: 32)
         bytes[0] = UInt8(number & 255)

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 // D05
-@Suite struct `A stored operation that was damaged` {
+struct `A stored operation that was damaged` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let wim: BenchNode

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Branches that are too many go, and what they cost is what goes, whatever their document holds.
-@Suite struct `A branch too many` {
+struct `A branch too many` {
     private static let forkCount = 30
     private static let incarnation: UInt32 = 77
 

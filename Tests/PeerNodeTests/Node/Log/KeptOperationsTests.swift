@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Counting what keeps each operation, against walking through everything.
-@Suite struct `Operations that are kept for others` {
+struct `Operations that are kept for others` {
     /// Operations that cite some of those before them.
     private struct Graph {
         private(set) var ids: [OperationID] = []

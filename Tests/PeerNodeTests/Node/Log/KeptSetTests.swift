@@ -173,7 +173,7 @@ private final class ScatteredWork {
 }
 
 /// PROTOCOL.md, 5.4: digests are equal where the operations are.
-@Suite struct `What is kept of an authority document` {
+struct `What is kept of an authority document` {
     @Test(arguments: Seeds.explore(12))
     func `is one function of the set of operations`(seed: UInt64) throws {
         let work = try ScatteredWork(seed: seed, steps: 40)

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What comes after what stands behind it was read.
-@Suite struct `A message that comes late` {
+struct `A message that comes late` {
     private typealias Table = `Private channels`.Table
 
     private static func unread(_ node: BenchNode) throws -> [String: Int64] {
@@ -270,7 +270,7 @@ import WorkspaceTestKit
 }
 
 /// What is read without a word.
-@Suite struct `Saying something` {
+struct `Saying something` {
     @Test func `reads what was there, on all devices, for people and not for programs`() throws {
         let table = try `Private channels`.Table()
         try table.ada.send("one")

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// What a member has pushed in one run, of which one signature was looked at, goes on to others in one
 /// piece only: it is more than a peer is asked for who has shown nothing yet.
-@Suite struct `A run that is signed at its end` {
+struct `A run that is signed at its end` {
     private let world: BoardBench
 
     init() throws { world = try BoardBench() }

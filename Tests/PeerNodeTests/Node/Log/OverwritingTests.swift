@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// More words at the end of all time than one operation can cite, and what a command makes of them.
-@Suite struct `What was said a thousand times beside each other` {
+struct `What was said a thousand times beside each other` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let desk: BenchNode

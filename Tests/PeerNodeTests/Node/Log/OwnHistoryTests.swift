@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The first write after a start` {
+struct `The first write after a start` {
     @Test func `is the only thing that waits`() {
         let waiting = Command.methods.filter { $0.effect == .signs }.map(\.name)
         for method in ["message.send", "channel.create", "invite.create", "invite.revoke"] {

@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// Somebody in two workspaces of Mina writes in one under the name of what the other is about to
 /// have.
-@Suite struct `A document id that was claimed in another workspace` {
+struct `A document id that was claimed in another workspace` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let wim: BenchNode

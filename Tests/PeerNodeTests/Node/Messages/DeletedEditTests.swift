@@ -24,7 +24,7 @@ extension BenchNode {
 }
 
 /// What three parts of the program do with one message: its edits, its deletion, the search.
-@Suite struct `An edited message` {
+struct `An edited message` {
     @Test func `is found by the words it has today`() throws {
         let world = try RemovalBench()
         let message = try world.wim.send("alpha words")

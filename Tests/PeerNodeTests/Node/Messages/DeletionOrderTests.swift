@@ -52,7 +52,7 @@ extension RemovalBench {
 }
 
 /// Deleting and taking back where the words about a message come in another order than usual.
-@Suite struct `A deletion with edits that came later` {
+struct `A deletion with edits that came later` {
     @Test func `is taken back with all of them`() throws {
         let world = try RemovalBench()
         let (ada, wim, bench) = (world.ada, world.wim, world.bench)
@@ -152,7 +152,7 @@ extension RemovalBench {
     }
 }
 
-@Suite struct `A deletion of an edit alone` {
+struct `A deletion of an edit alone` {
     @Test func `shows what was said before it, everywhere`() throws {
         let world = try RemovalBench()
         let (wim, ada, bench) = (world.wim, world.ada, world.bench)
@@ -182,7 +182,7 @@ extension RemovalBench {
     }
 }
 
-@Suite struct `A deletion of an edit among others` {
+struct `A deletion of an edit among others` {
     @Test(arguments: [false, true])
     func `leaves the text of today, and no trace of its own`(isAllAtOnce: Bool) throws {
         let world = try RemovalBench()
@@ -218,7 +218,7 @@ extension RemovalBench {
 }
 
 /// What an edit says stands in the index where its message does.
-@Suite struct `The words of an edit that goes` {
+struct `The words of an edit that goes` {
     private func edited(on bench: CoreBench) throws -> (node: BenchNode, edits: [Int64]) {
         let mina = try bench.node("Mina")
         let message = try mina.send("alpha words")
@@ -261,7 +261,7 @@ extension RemovalBench {
     }
 }
 
-@Suite struct `Taking back a deletion` {
+struct `Taking back a deletion` {
     /// What somebody deleted by a right of then is judged by that right.
     @Test func `is refused where it would have no effect`() throws {
         let world = try RemovalBench()
@@ -291,7 +291,7 @@ extension RemovalBench {
     }
 }
 
-@Suite struct `A payload that comes back` {
+struct `A payload that comes back` {
     /// Loses the payload of a message, and its row, as a redaction that ends leaves it.
     private func lose(_ message: JSONValue, of node: BenchNode, keepsRow: Bool) throws -> [UInt8] {
         let core = try node.core
@@ -354,7 +354,7 @@ extension RemovalBench {
     }
 }
 
-@Suite struct `A search after somebody was removed` {
+struct `A search after somebody was removed` {
     @Test func `finds nothing that lies beyond the cut, and what lies before it`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =

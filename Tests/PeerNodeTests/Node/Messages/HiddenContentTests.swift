@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `What was written under a grant that ends` {
+struct `What was written under a grant that ends` {
     /// Mina owns the workspace, Ada is an admin, Wim and Joon are members. Joon came in by an
     /// invite of Ada's that Mina used for him while Ada was away, and has written two messages.
     private struct World {
@@ -148,7 +148,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `The check of stored operations` {
+struct `The check of stored operations` {
     struct Damage: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let sql: String

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The past of a channel` {
+struct `The past of a channel` {
     /// Mina with `count` messages `m0`, `m1` … a second apart.
     private func chatter(_ count: Int) throws -> (CoreBench, BenchNode, [String]) {
         let bench = CoreBench()

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `Whom a text mentions` {
+struct `Whom a text mentions` {
     private static let names = ["Mina", "Min", "Mina Kim", "Jörg", "미나", "Ολγα", "twin", "twin"]
 
     private static func member(_ place: Int) -> MemberID {

@@ -36,7 +36,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `A message of one's own` {
+struct `A message of one's own` {
     /// The write-ahead log has what a message said until it is emptied, and while something is
     /// written all the time the loop does that only because the host says so.
     @Test func `has the log emptied once it is erased, whatever else is written`() throws {
@@ -160,7 +160,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `A message of somebody else` {
+struct `A message of somebody else` {
     private static let day: UInt64 = 24 * 3_600 * 1_000
 
     /// Time passes while nobody is on the network.
@@ -294,7 +294,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `A message in a private channel` {
+struct `A message in a private channel` {
     private static let day: UInt64 = 24 * 3_600 * 1_000
 
     @Test func `of one's own is erased on relays too`() throws {
@@ -352,7 +352,7 @@ extension BenchNode {
     }
 }
 
-@Suite struct `A right to delete that has ended` {
+struct `A right to delete that has ended` {
     @Test func `leaves deleted what was, and gives nothing more`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What waits to be judged anew, and because of what: nothing is lost, and what it takes is known.
-@Suite struct `A backlog of deletions` {
+struct `A backlog of deletions` {
     private static func target(_ number: Int) -> OperationReference {
         let bytes = withUnsafeBytes(of: number.bigEndian, Array.init)
         return OperationReference(

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `The text of a message` {
+struct `The text of a message` {
     struct Text: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let text: String
@@ -81,7 +81,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A name` {
+struct `A name` {
     struct Name: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let typed: String
@@ -177,7 +177,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A channel` {
+struct `A channel` {
     @Test func `shows what it was made with, everywhere`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

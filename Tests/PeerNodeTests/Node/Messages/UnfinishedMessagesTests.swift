@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Messages of which a part has come: memory that anybody can take who has a link.
-@Suite struct `Unfinished messages` {
+struct `Unfinished messages` {
     @Test func `make whoever began first give way, and nobody while there is room`() {
         var unfinished = UnfinishedMessages()
         unfinished.note(LinkID(1), byteCount: 400, since: 30, isMember: true)

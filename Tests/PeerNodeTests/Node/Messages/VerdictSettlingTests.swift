@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// A person takes back what a device of theirs wrote, and gives it again, very often: what that
 /// costs others, and that it ends as if each had been carried out by itself.
-@Suite struct `A device that is taken back and given again` {
+struct `A device that is taken back and given again` {
     /// Mina and Ana read what Joon's phone has written. His laptop, which is the stronger one,
     /// reaches nobody when it takes that back.
     private struct World {

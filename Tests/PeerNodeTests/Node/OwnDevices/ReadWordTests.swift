@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What is read at one device, while its marker waits to be written, told to another.
-@Suite struct `What was read at another device` {
+struct `What was read at another device` {
     private typealias Table = `Private channels`.Table
 
     /// Bob has a phone, and has just read, so that his next marker waits.

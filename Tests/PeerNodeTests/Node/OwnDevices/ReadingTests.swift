@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What was read, notices and settings as commands.
-@Suite struct `What was read` {
+struct `What was read` {
     private typealias Table = `Private channels`.Table
 
     static func unread(_ node: BenchNode) throws -> [String: Int64] {
@@ -202,7 +202,7 @@ import WorkspaceTestKit
 }
 
 /// Notices, settings, and the rows that hold them.
-@Suite struct `A setting of one's own` {
+struct `A setting of one's own` {
     private typealias Table = `Private channels`.Table
 
     @Test func `is set, changed and taken back`() throws {
@@ -331,7 +331,7 @@ import WorkspaceTestKit
 }
 
 /// What a device that was stolen has set, at the end of all time, before it was put out.
-@Suite struct `What a stolen device has set` {
+struct `What a stolen device has set` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let desk: BenchNode

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Reminders: told of by each device of their person, once.
-@Suite struct `A reminder` {
+struct `A reminder` {
     private typealias Table = `Private channels`.Table
 
     private let bench: CoreBench

@@ -5,7 +5,7 @@ import WorkspaceModel
 @testable import PeerNode
 
 /// When reminders are told, without a node.
-@Suite struct `The times of reminders` {
+struct `The times of reminders` {
     private static func row(_ name: UInt8, due: UInt64?) -> ViewStore.Register {
         ViewStore.Register(
             .init(

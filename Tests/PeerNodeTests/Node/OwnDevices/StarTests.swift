@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Messages to come back to: their person's alone, on all of their devices.
-@Suite struct `A star` {
+struct `A star` {
     private typealias Table = `Private channels`.Table
 
     private let bench: CoreBench

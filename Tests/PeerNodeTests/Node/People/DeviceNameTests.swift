@@ -34,7 +34,7 @@ extension BenchNode {
 }
 
 /// What is deleted of the names of devices is shown by nobody, from the moment it is known.
-@Suite struct `The name of a device that was deleted` {
+struct `The name of a device that was deleted` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let joon: BenchNode
@@ -132,7 +132,7 @@ extension BenchNode {
 }
 
 /// The own documents: what is deleted of them counts on no own device either.
-@Suite struct `A setting that was deleted` {
+struct `A setting that was deleted` {
     private func value(_ node: BenchNode) throws -> String? {
         let core = try #require(node.host?.core)
         let workspace = try node.workspace()

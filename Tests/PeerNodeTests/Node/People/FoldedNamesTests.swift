@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `Names that were folded` {
+struct `Names that were folded` {
     @Test(arguments: ["Sea", " SEA ", "seа", "", "\u{202E}x", String(repeating: "x", count: 5_000)])
     func `are folded alike the second time`(name: String) {
         var names = FoldedNames()

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A name that somebody had leads to them for 30 days, where nobody has it now.
-@Suite struct `A former name` {
+struct `A former name` {
     private typealias Table = `Private channels`.Table
 
     private static func rename(_ node: BenchNode, to names: String..., in table: Table) throws {
@@ -167,7 +167,7 @@ import WorkspaceTestKit
 }
 
 /// The latest words of a register, of any number.
-@Suite struct `The latest words of a register` {
+struct `The latest words of a register` {
     private static let place = ProfileRegisters.Place(
         member: MemberID([UInt8](repeating: 7, count: 16)), subject: .name)
 

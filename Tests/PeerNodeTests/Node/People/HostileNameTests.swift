@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// Names that no honest program writes, and the wire takes: they are shown, and change nothing of what is
 /// meant by the words of the program, by a list, or by a conversation.
-@Suite struct `Somebody who is called like something else` {
+struct `Somebody who is called like something else` {
     private func world() throws -> (bench: CoreBench, mina: BenchNode, eve: BenchNode) {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

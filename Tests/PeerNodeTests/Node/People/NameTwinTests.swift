@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import wsx_node
 
 /// T03: names that look like others'.
-@Suite struct `A name that looks like another's` {
+struct `A name that looks like another's` {
     @Test(arguments: [
         ("Mina", "Міnа"), ("Mina", "Mi\u{200B}na"), ("Mina", "Mlna"),
         ("\u{C9}va", "E\u{301}va"), ("Mina", "mina"), ("Mina", "Ｍｉｎａ"), ("Paypal", "PaypaI"),

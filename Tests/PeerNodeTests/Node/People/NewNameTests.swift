@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What may be given as a name here, and what is found of names that others gave all the same.
-@Suite struct `A name that references must reach` {
+struct `A name that references must reach` {
     private typealias Table = `Private channels`.Table
 
     @Test func `of a channel has no sign in front`() throws {

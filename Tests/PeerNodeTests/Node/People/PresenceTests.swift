@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Who is there: told over links, never stored, gone with the last link.
-@Suite struct `Presence` {
+struct `Presence` {
     private typealias Table = `Private channels`.Table
 
     /// What somebody looks like to others, `nil` for somebody who is not there.

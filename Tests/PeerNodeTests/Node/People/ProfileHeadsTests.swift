@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// The words of a profile field that nothing overwrote: the best of them is at hand, and what is out
 /// takes no room for ever.
-@Suite struct `The latest words of a profile field` {
+struct `The latest words of a profile field` {
     private static func id(_ number: Int) -> OperationID {
         let bytes = withUnsafeBytes(of: number.bigEndian, Array.init)
         return OperationID(bytes + bytes + bytes + bytes)

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What counts of what somebody said of himself: a function of the set of operations.
-@Suite struct `What a member said of himself` {
+struct `What a member said of himself` {
     private typealias Word = ProfileRegisters.Word
 
     private static let place = ProfileRegisters.Place(

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Profiles as commands: what is kept, who sees it, and what is refused.
-@Suite struct `A profile` {
+struct `A profile` {
     private typealias Table = `Private channels`.Table
 
     static let phone = "01098765432"
@@ -361,7 +361,7 @@ import WorkspaceTestKit
 }
 
 /// What is said of somebody before there is a workspace.
-@Suite struct `A profile from the start` {
+struct `A profile from the start` {
     private let bench = CoreBench()
 
     @Test(arguments: [nil, goodPassphrase])

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `An id that people see` {
+struct `An id that people see` {
     static let counting = [UInt8](0..<32)
     static let countingText = "000g40r40m30e209185gr38e1w"
 

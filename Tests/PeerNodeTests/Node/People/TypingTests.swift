@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// That somebody writes something, told to those who may read it.
-@Suite struct `Typing` {
+struct `Typing` {
     private typealias Table = `Private channels`.Table
 
     private static func heard(_ node: BenchNode) -> [JSONValue] {

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `Notices of documents that are not here yet` {
+struct `Notices of documents that are not here yet` {
     private func entry(_ number: Int, by sender: Int) -> EarlyNotices.Entry {
         let words = (UInt64(number), UInt64(sender))
         return .init(

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Words in the mailbox by which somebody is told to be out of a private document. Anybody who knows of
 /// the document can leave them.
-@Suite struct `A notice that one is out` {
+struct `A notice that one is out` {
     let bench = CoreBench()
     let mina: BenchNode
     let joon: BenchNode

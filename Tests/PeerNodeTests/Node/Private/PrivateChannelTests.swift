@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Private channels as commands: who sees them, who may change them, and what is refused.
-@Suite struct `Private channels` {
+struct `Private channels` {
     /// Ada owns the workspace, Bob and Cleo are members.
     struct Table {
         let bench = CoreBench()

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Removals from a private channel that list as many places as one may, written by its owner.
-@Suite struct `Removals that list very much` {
+struct `Removals that list very much` {
     /// The channel, and who takes Cleo out of it.
     private struct Table {
         private let world: BoardBench

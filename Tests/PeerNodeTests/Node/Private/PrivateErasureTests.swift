@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// What becomes of a private channel that its owner has deleted.
-@Suite struct `A deleted private channel` {
+struct `A deleted private channel` {
     private typealias Table = `Private channels`.Table
     private static let week: UInt64 = 7 * 24 * 3_600 * 1_000
 

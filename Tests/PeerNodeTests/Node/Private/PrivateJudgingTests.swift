@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// Every member can write into a private document, in many logs and messages, and each judgement of
 /// it goes through all of it.
-@Suite struct `What comes of a private document` {
+struct `What comes of a private document` {
     /// Bob's channel, in which Ada is, and Cleo, who writes into it what she likes.
     private struct Table {
         let bench = CoreBench()
@@ -161,7 +161,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A queue of private documents` {
+struct `A queue of private documents` {
     private let source = OperationSource.released(source: 0, isBackfill: false)
 
     private func name(_ number: UInt8) -> JudgingQueue.Name {

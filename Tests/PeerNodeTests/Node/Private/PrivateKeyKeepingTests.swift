@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Which key seals in a private channel, and what has to be kept for it to be believed.
-@Suite struct `The key of a private channel` {
+struct `The key of a private channel` {
     private typealias Table = `Private channels`.Table
 
     private func people(_ node: BenchNode) throws -> [String] {

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Which keys of private documents who gets, and when a new one is made.
-@Suite struct `Keys of private documents` {
+struct `Keys of private documents` {
     private typealias Table = `Private channels`.Table
 
     private static func texts(_ channel: String, on node: BenchNode) throws -> [String] {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Private documents of a node that is locked: it carries them, and has nothing that opens them.
-@Suite struct `A locked node with private conversations` {
+struct `A locked node with private conversations` {
     private let bench = CoreBench()
 
     @Test(arguments: [false, true])

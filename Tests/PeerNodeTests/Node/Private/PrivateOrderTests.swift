@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// The parts of a private document may reach a node in any order: roots, keys, membership and
 /// content. What it shows in the end is the same.
-@Suite struct `Private documents that arrive in pieces` {
+struct `Private documents that arrive in pieces` {
     /// Everything that a node shows of its private documents.
     private func shown(on node: BenchNode) throws -> [String] {
         var lines: [String] = []

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// What a membership operation costs in a long private channel, and that nothing is forgotten for
 /// being quick about it.
-@Suite struct `After a restart a private channel` {
+struct `After a restart a private channel` {
     private typealias Table = `Private channels`.Table
 
     private func board() throws -> Table {

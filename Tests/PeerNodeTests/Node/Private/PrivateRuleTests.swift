@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// What somebody may not do with a private channel or a direct conversation, and how it is said.
-@Suite struct `What private channels refuse` {
+struct `What private channels refuse` {
     private typealias Table = `Private channels`.Table
 
     /// Bob owns the channel, Cleo is in it, Ada owns the workspace and is not.

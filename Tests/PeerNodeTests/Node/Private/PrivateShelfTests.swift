@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Of most private documents it is not in memory who may do what, and nobody can tell.
-@Suite struct `Who may do what in a conversation` {
+struct `Who may do what in a conversation` {
     private typealias Table = `Private channels`.Table
 
     private static func shelf(_ node: BenchNode) throws -> PrivateShelf {

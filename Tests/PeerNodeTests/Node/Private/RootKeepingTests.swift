@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A private document outlives the device that made it: what others said there is theirs.
-@Suite struct `The root of a private document` {
+struct `The root of a private document` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let joon: BenchNode

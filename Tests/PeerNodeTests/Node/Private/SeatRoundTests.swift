@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Private documents are asked whom a change of authority puts in or out, when it is about somebody.
-@Suite struct `Who is in private documents` {
+struct `Who is in private documents` {
     private typealias Table = `Private channels`.Table
 
     private static func rounds(_ node: BenchNode) -> Int {

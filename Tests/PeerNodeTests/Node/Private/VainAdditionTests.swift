@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Somebody whom an admin of a private channel adds who was put out of it.
-@Suite struct `Whom somebody adds who was put out` {
+struct `Whom somebody adds who was put out` {
     let bench = CoreBench()
     let mina: BenchNode
     let kim: BenchNode

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `An identity file` {
+struct `An identity file` {
     private static let cost = PassphraseVault.Cost(passes: 1, memoryKiB: 8)
     private let random = SeededRandom(seed: 7)
 

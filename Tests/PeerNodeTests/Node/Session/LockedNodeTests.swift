@@ -31,7 +31,7 @@ extension BenchNode {
     var session: JSONValue { (try? ok("session.status")) ?? .null }
 }
 
-@Suite struct `A locked node` {
+struct `A locked node` {
     let bench = CoreBench()
 
     @Test func `answers nothing but who it is and how it is opened`() throws {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A passcode` {
+struct `A passcode` {
     let bench = CoreBench()
 
     private func gated() throws -> BenchNode {
@@ -116,7 +116,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `A log-out` {
+struct `A log-out` {
     let bench = CoreBench()
 
     @Test func `takes keys and network away, and keeps what is stored`() throws {

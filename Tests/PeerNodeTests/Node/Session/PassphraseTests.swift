@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-@Suite struct `A passphrase` {
+struct `A passphrase` {
     let bench = CoreBench()
 
     @Test(arguments: [
@@ -211,7 +211,7 @@ import WorkspaceTestKit
     }
 }
 
-@Suite struct `Wrong passphrases` {
+struct `Wrong passphrases` {
     @Test(
         arguments: [
             (0, 0), (1, 0), (3, 0), (4, 1_000), (5, 2_000), (6, 4_000), (13, 512_000),
