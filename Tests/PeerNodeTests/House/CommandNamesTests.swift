@@ -18,7 +18,8 @@ struct `Names of commands` {
         "Sources/PeerNode/Node/Events/Noticing.swift": "the name under which the store keeps it",
         "Sources/PeerNode/Node/Turn/EventName.swift": "the names of events",
         "Sources/wsx-node/Terminal/ConfigFile.swift": "the name of a setting",
-        "Sources/wsx-node/References/ReferenceResolver.swift": "calls: which one lists what a letter begins",
+        "Sources/wsx-node/References/ReferenceResolver.swift":
+            "calls: which one lists what a letter begins",
     ]
 
     /// Where a name is taken apart, and nothing hangs on it.
