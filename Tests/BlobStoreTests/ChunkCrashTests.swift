@@ -1,8 +1,7 @@
+import BlobStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
-
-@testable import BlobStore
 
 /// A store on a disk that ends, or fails, at every single call.
 struct `Chunks on a disk that fails` {

@@ -1,9 +1,8 @@
+import BlobStore
 import Foundation
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
-
-@testable import BlobStore
 
 /// What the store on the disk and the one in memory both do.
 struct `Stores of chunks` {

@@ -30,6 +30,12 @@ public struct ChunkClaim: Hashable, Sendable {
     public let blob: BlobName
     /// Which of its chunks.
     public let chunks: HaveMap
+
+    /// What `claim` gives.
+    public init(blob: BlobName, chunks: HaveMap) {
+        self.blob = blob
+        self.chunks = chunks
+    }
 }
 
 /// A put that is under way, of the store that gave it.

@@ -12,6 +12,12 @@ public struct BlobSealer {
         public let number: Int
         /// The bytes, tag included.
         public let ciphertext: [UInt8]
+
+        /// A chunk, as `append` gives it.
+        public init(number: Int, ciphertext: [UInt8]) {
+            self.number = number
+            self.ciphertext = ciphertext
+        }
     }
 
     /// How the blob is cut.

@@ -57,6 +57,12 @@ public struct PieceScheduler: Sendable {
         public let blob: BlobName
         /// Which chunk.
         public let chunk: Int
+
+        /// What `takeForgotten` gives.
+        public init(blob: BlobName, chunk: Int) {
+            self.blob = blob
+            self.chunk = chunk
+        }
     }
 
     private var forgotten: [Forgotten] = []

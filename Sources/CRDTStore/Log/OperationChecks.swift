@@ -36,6 +36,12 @@ public struct ChainLink: Hashable, Sendable {
     public let id: OperationID
     /// The timestamp to be exceeded.
     public let timestamp: HybridTimestamp
+
+    /// The operation `id`, written at `timestamp`.
+    public init(id: OperationID, timestamp: HybridTimestamp) {
+        self.id = id
+        self.timestamp = timestamp
+    }
 }
 
 /// The checks that every operation passes, whoever wrote it (PROTOCOL.md, 2).

@@ -65,6 +65,12 @@ public struct LinkResult: Sendable, Equatable {
         public var workspace: WorkspaceID
         /// The `adddev` there.
         public var operation: OperationID
+
+        /// The addition by `operation` in `workspace`.
+        public init(workspace: WorkspaceID, operation: OperationID) {
+            self.workspace = workspace
+            self.operation = operation
+        }
     }
 
     /// How it ended.

@@ -61,6 +61,12 @@ public struct SyncSession: Sendable {
         public var root: SetDigest
         /// This side's arrival number at that time.
         public var arrival: UInt64
+
+        /// The agreement on `root` at `arrival`.
+        public init(root: SetDigest, arrival: UInt64) {
+            self.root = root
+            self.arrival = arrival
+        }
     }
 
     /// What can happen to a session.

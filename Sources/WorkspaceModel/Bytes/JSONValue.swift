@@ -40,6 +40,12 @@ public struct JSONObject: Sendable {
         public let key: String
         /// What it names.
         public var value: JSONValue
+
+        /// A member as it will be written.
+        public init(key: String, value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
     /// Every member. The parser lets no name occur twice.

@@ -1,9 +1,8 @@
+import CRDTStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
-
-@testable import CRDTStore
 
 /// The refusal of a run, or `nil` when it is accepted.
 func refusal(of run: OperationRun, after link: ChainLink? = nil) -> Rejection? {

@@ -1,9 +1,8 @@
+import CRDTStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
-
-@testable import CRDTStore
 
 struct `An operation of a private document or a mailbox` {
     private let random = SeededRandom(seed: 51)

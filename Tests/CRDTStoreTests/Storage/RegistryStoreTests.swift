@@ -1,9 +1,8 @@
+import CRDTStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
-
-@testable import CRDTStore
 
 struct `The registry` {
     let store: NodeStore

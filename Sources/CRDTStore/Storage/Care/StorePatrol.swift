@@ -14,6 +14,12 @@ public struct StorePatrol: Sendable {
         public let table: String
         /// The arrival number of the operation that it names.
         public let arrival: Int64
+
+        /// A row of `table` that is about the operation `arrival`.
+        public init(table: String, arrival: Int64) {
+            self.table = table
+            self.arrival = arrival
+        }
     }
 
     private let start: Int64

@@ -119,6 +119,13 @@ public final class EventStore {
         public let sequence: Int64
         /// When, milliseconds.
         public let at: Int64
+
+        /// A row with the given fields.
+        public init(name: String, sequence: Int64, at: Int64) {
+            self.name = name
+            self.sequence = sequence
+            self.at = at
+        }
     }
 
     /// Where the reader `name` is, or `nil` for a new one.

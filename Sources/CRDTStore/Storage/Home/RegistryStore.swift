@@ -210,6 +210,12 @@ public final class RegistryStore {
         public let body: [UInt8]
         /// What was made, in a form that the node gives it.
         public let made: [UInt8]
+
+        /// A row with the given fields.
+        public init(body: [UInt8], made: [UInt8]) {
+            self.body = body
+            self.made = made
+        }
     }
 
     /// What the call with this keyed hash has made, as long as that is remembered.

@@ -11,6 +11,12 @@ extension OperationStore {
         public let branch: Int64
         /// Its place in the log.
         public let sequence: UInt64
+
+        /// The operation `sequence` of a branch's own.
+        public init(branch: Int64, sequence: UInt64) {
+            self.branch = branch
+            self.sequence = sequence
+        }
     }
 
     /// What the own operations of a branch at these places cite on other branches, and where the

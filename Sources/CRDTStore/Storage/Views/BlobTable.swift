@@ -175,6 +175,14 @@ public final class BlobTable {
         public let blob: Int64
         /// The short number of the document.
         public let document: Int64
+
+        /// The message that arrived as number `arrival` names this blob.
+        public init(arrival: Int64, item: Int64, blob: Int64, document: Int64) {
+            self.arrival = arrival
+            self.item = item
+            self.blob = blob
+            self.document = document
+        }
     }
 
     /// Notes that a message names a blob.

@@ -208,6 +208,12 @@ extension ViewStore {
         public let document: Int64
         /// Whom it is about.
         public let member: MemberID
+
+        /// What is said about `member` in the channel with this number.
+        public init(document: Int64, member: MemberID) {
+            self.document = document
+            self.member = member
+        }
     }
 
     /// What one operation says about one member.

@@ -247,6 +247,12 @@ extension ViewStore {
         public let arrival: Int64
         /// What it is for the text.
         public let state: State
+
+        /// A row with the given fields.
+        public init(arrival: Int64, state: State) {
+            self.arrival = arrival
+            self.state = state
+        }
     }
 
     /// A note as it was once, sealed.
@@ -259,5 +265,13 @@ extension ViewStore {
         public let page: [UInt8]
         /// What changing it needs besides, sealed.
         public let runs: [UInt8]
+
+        /// A row with the given fields.
+        public init(upTo: Int64, sums: NoteSums, page: [UInt8], runs: [UInt8]) {
+            self.upTo = upTo
+            self.sums = sums
+            self.page = page
+            self.runs = runs
+        }
     }
 }

@@ -94,5 +94,11 @@ extension ViewStore {
         public let arrival: Int64
         /// What is told.
         public let telling: Telling
+
+        /// The word that came as number `arrival`.
+        public init(arrival: Int64, telling: Telling) {
+            self.arrival = arrival
+            self.telling = telling
+        }
     }
 }

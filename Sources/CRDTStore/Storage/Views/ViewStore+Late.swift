@@ -11,6 +11,12 @@ extension ViewStore {
         public let beginning: HybridTimestamp
         /// The conversation whose markers count.
         public let subject: [UInt8]
+
+        /// The given basis.
+        public init(beginning: HybridTimestamp, subject: [UInt8]) {
+            self.beginning = beginning
+            self.subject = subject
+        }
     }
 
     /// What the rows of a document rest on; `nil` where they are not what they should be.

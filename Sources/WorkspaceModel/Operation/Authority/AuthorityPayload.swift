@@ -53,6 +53,21 @@ public enum AuthorityPayload: Hashable, Sendable {
         public let psk: SealedField
         /// The wsset that lets a plain member invite.
         public let policy: OperationID?
+
+        /// An offer with the given fields.
+        public init(
+            role: Role, maximum: UInt64, expires: UInt64, publicKey: [UInt8], approve: Bool,
+            documents: [OperationID], psk: SealedField, policy: OperationID?
+        ) {
+            self.role = role
+            self.maximum = maximum
+            self.expires = expires
+            self.publicKey = publicKey
+            self.approve = approve
+            self.documents = documents
+            self.psk = psk
+            self.policy = policy
+        }
     }
 
     /// Who wants in, with the proof of holding an invite.
@@ -98,6 +113,19 @@ public enum AuthorityPayload: Hashable, Sendable {
         public let drops: [DeviceID]?
         /// What is kept of what was written under ended grants.
         public let cuts: [CutEntry]
+
+        /// A grant with the given fields.
+        public init(
+            member: MemberID, devices: [DeviceID], role: Role, replaces: Bool,
+            drops: [DeviceID]?, cuts: [CutEntry]
+        ) {
+            self.member = member
+            self.devices = devices
+            self.role = role
+            self.replaces = replaces
+            self.drops = drops
+            self.cuts = cuts
+        }
     }
 
     /// The end of a membership.
@@ -114,6 +142,19 @@ public enum AuthorityPayload: Hashable, Sendable {
         public let cutPartCount: UInt64
         /// Their hash, 32 bytes, or empty.
         public let cutPartHash: [UInt8]
+
+        /// A removal with the given fields.
+        public init(
+            member: MemberID, cuts: [CutEntry], rekey: Rekey?, revokedInvites: [OperationID],
+            cutPartCount: UInt64, cutPartHash: [UInt8]
+        ) {
+            self.member = member
+            self.cuts = cuts
+            self.rekey = rekey
+            self.revokedInvites = revokedInvites
+            self.cutPartCount = cutPartCount
+            self.cutPartHash = cutPartHash
+        }
     }
 
     /// New values of a channel's fields; absent ones stay as they are.
@@ -154,6 +195,12 @@ public enum AuthorityPayload: Hashable, Sendable {
         public let member: MemberID
         /// The role.
         public let role: Role
+
+        /// The role of `member`.
+        public init(member: MemberID, role: Role) {
+            self.member = member
+            self.role = role
+        }
     }
 
     /// New values of the workspace's fields; absent ones stay as they are.
@@ -189,6 +236,17 @@ public enum AuthorityPayload: Hashable, Sendable {
         public let olderDiscovery: [SealedSecret]?
         /// Revocations of the workspace that a private document's rekey answers.
         public let answers: [OperationID]?
+
+        /// A change with the given fields.
+        public init(
+            rekey: Rekey, discoveryID: [UInt8]?, olderDiscovery: [SealedSecret]?,
+            answers: [OperationID]?
+        ) {
+            self.rekey = rekey
+            self.discoveryID = discoveryID
+            self.olderDiscovery = olderDiscovery
+            self.answers = answers
+        }
     }
 
     case create(Create)

@@ -29,6 +29,14 @@ public enum LedgerContent: Hashable, Sendable {
         public let coins: UInt64
         /// When it was paid, milliseconds since 1970.
         public let paidAt: UInt64
+
+        /// - Precondition: all within the bounds above.
+        public init(order: MessageKey, billing: String, coins: UInt64, paidAt: UInt64) {
+            self.order = order
+            self.billing = billing
+            self.coins = coins
+            self.paidAt = paidAt
+        }
     }
 
     /// Coins that the author gives away.
