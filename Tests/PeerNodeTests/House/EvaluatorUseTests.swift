@@ -11,7 +11,8 @@ struct `The evaluator of a workspace` {
         for file in try SourceTree.swiftFiles(under: "Sources/PeerNode") {
             let places = try file.places(of: #"\b(judged\.evaluator)\b"#)
             guard !places.isEmpty else { continue }
-            let room = file.folder.split(separator: "/").last.map(String.init) ?? ""
+            let folders = file.folder.split(separator: "/").map(String.init)
+            let room = folders.firstIndex(of: "Node").flatMap { folders.dropFirst($0 + 1).first } ?? ""
             found.insert(room)
             #expect(Self.rooms.contains(room), "\(places)")
         }
