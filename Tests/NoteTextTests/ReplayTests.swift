@@ -160,7 +160,7 @@ struct `A note that is made of its whole history` {
             let edit = NoteEdit(
                 sources: [base.key],
                 changes: offsets.map { .delete(.init(source: 1, offset: $0), count: $1) })
-            return isRead ? try edit.coded : edit
+            return try isRead ? edit.coded : edit
         }
         // Backwards, forwards, what is deleted already, and a part that is apart.
         let edits = try [
