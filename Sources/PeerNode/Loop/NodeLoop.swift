@@ -215,7 +215,7 @@ public final class NodeLoop {
             _ = links.handle(ready, now: turn.now)
         }
         if let hosts = network.takeChange() { links.networkChanged(to: hosts) }
-        links.readAll(byteCountMax: budget.byteCount, but: host.busyLinks)
+        links.readAll(byteCountMax: budget.byteCount, but: host.busyLinks, now: turn.now)
         network.acceptWaiting(links, now: turn.now)
         var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()
         inputs += notices.takeInputs() + mails.takeInputs() + meter.takeInputs()

@@ -69,6 +69,12 @@ extension Limits {
     /// Bytes of a frame that the kernel gathers before it wakes the node: a turn costs little beside
     /// so many, and who sends slowly is still heard every few seconds.
     public static let gatheredBytesMax = 16 * 1_024
+    /// Bytes that a link hands in at once from which on more of that kind is expected.
+    public static let bulkBytesMin = 32 * 1_024
+    /// Bytes of such a link that the kernel gathers: two frames, half of what is read at once.
+    public static let gatheredBulkBytes = 128 * 1_024
+    /// For how long at most: nobody notices that a message came so much later.
+    public static let gatheredBulkMilliseconds: UInt64 = 2
     /// Links to one device: one for each store, of a home and its copies. A device that claims more
     /// stores than that gets no more links for it.
     public static let linksPerDeviceMax = 4

@@ -43,7 +43,7 @@ struct `The links to peers` {
                 for ready in try driver.poller.wait(timeoutMilliseconds: 20) {
                     _ = links.handle(ready, now: now)
                 }
-                links.readAll(byteCountMax: 1 << 20)
+                links.readAll(byteCountMax: 1 << 20, now: now)
                 takeInputs()
             }
         }
@@ -111,7 +111,7 @@ struct `The links to peers` {
         #expect(other.flush(now: 0) == nil)
         var patience = try Patience()
         try patience.wait(for: own.descriptor)
-        desk.links.accept(own)
+        desk.links.accept(own, now: 0)
         desk.takeInputs()
         #expect(desk.inputs == ["accepted", "received 66"])
         // Nothing was written to it, so nothing of it stays: the other side is told at once.
@@ -124,7 +124,7 @@ struct `The links to peers` {
     @Test func `tell what is left of what was written, once a flush`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()
-        desk.links.accept(own)
+        desk.links.accept(own, now: 0)
         desk.takeInputs()
         let id = try #require(desk.ids.first)
         desk.links.write(id, [1, 2, 3], now: 0)
@@ -146,7 +146,7 @@ struct `The links to peers` {
     @Test func `do not tell that all has left where that is known`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()
-        desk.links.accept(own)
+        desk.links.accept(own, now: 0)
         desk.takeInputs()
         let id = try #require(desk.ids.first)
         var asked: [LinkID] = []
@@ -170,7 +170,7 @@ struct `The links to peers` {
         #expect(asked == [id, id] && desk.links.hasInputs)
         // There is a turn anyway, which hears of this one, too.
         let pair = try makeLinks()
-        desk.links.accept(pair.0)
+        desk.links.accept(pair.0, now: 0)
         desk.takeInputs()
         desk.inputs = []
         desk.links.write(id, [8], now: 0)
@@ -186,7 +186,7 @@ struct `The links to peers` {
     @Test func `leave with the kernel all that was written, when they are closed`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()
-        desk.links.accept(own)
+        desk.links.accept(own, now: 0)
         desk.takeInputs()
         let id = try #require(desk.ids.first)
         // More than the kernel takes while the other side does not read.
@@ -203,7 +203,7 @@ struct `The links to peers` {
         let desk = try Desk()
         let pairs = try (0..<3).map { _ in try makeLinks() }
         for pair in pairs {
-            desk.links.accept(pair.0)
+            desk.links.accept(pair.0, now: 0)
             pair.1.write([UInt8](repeating: 7, count: 1_000), now: 0)
             pair.1.flush(now: 0)
         }
@@ -217,7 +217,7 @@ struct `The links to peers` {
                 _ = desk.links.handle(ready, now: 0)
             }
             // Room for one link a turn.
-            desk.links.readAll(byteCountMax: 1)
+            desk.links.readAll(byteCountMax: 1, now: 0)
             for case .received(let id, let bytes) in desk.links.takeInputs() {
                 #expect(bytes.count == 1_000)
                 order.append(id)
@@ -229,7 +229,7 @@ struct `The links to peers` {
     @Test func `are read a few times for a frame that comes byte by byte`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()
-        desk.links.accept(own)
+        desk.links.accept(own, now: 0)
         let hint = [UInt8](repeating: 9, count: 16)
         let frame = [0, 200] + [UInt8](repeating: 7, count: 200)
         for byte in hint + frame {
@@ -238,7 +238,7 @@ struct `The links to peers` {
             for ready in try desk.driver.poller.wait(timeoutMilliseconds: 0) {
                 _ = desk.links.handle(ready, now: 0)
             }
-            desk.links.readAll(byteCountMax: 1 << 20)
+            desk.links.readAll(byteCountMax: 1 << 20, now: 0)
         }
         desk.takeInputs()
         // The first byte, the rest of the hint, the two bytes of the length, the frame.
@@ -249,11 +249,41 @@ struct `The links to peers` {
         try desk.work { desk.inputs.last == "closed" }
     }
 
+    @Test func `are read after a moment where the kernel gathers more than comes`() throws {
+        let desk = try Desk()
+        let (own, other) = try makeLinks()
+        desk.links.accept(own, now: 0)
+        var count = 0
+        func take() {
+            for case .received(_, let bytes) in desk.links.takeInputs() { count += bytes.count }
+        }
+        func send(_ bytes: [UInt8]) {
+            other.write(bytes, now: 0)
+            other.flush(now: 0)
+        }
+        send([UInt8](repeating: 0, count: 60_000))
+        try desk.work(now: 5) {
+            take()
+            return count == 60_000
+        }
+        #expect(desk.links.nextDeadline == 7)
+        send([0, 0])
+        desk.links.passTime(now: 6)
+        desk.links.readAll(byteCountMax: 1 << 20, now: 6)
+        take()
+        #expect(count == 60_000)
+        // Noted without the poller, which need not say more.
+        desk.links.passTime(now: 7)
+        desk.links.readAll(byteCountMax: 1 << 20, now: 7)
+        take()
+        #expect(count == 60_002 && desk.links.nextDeadline == nil)
+    }
+
     @Test func `are left alone while they are busy, and read later`() throws {
         let desk = try Desk()
         for _ in 0..<2 {
             let pair = try makeLinks()
-            desk.links.accept(pair.0)
+            desk.links.accept(pair.0, now: 0)
             pair.1.write([7, 7], now: 0)
             pair.1.flush(now: 0)
         }
@@ -267,7 +297,7 @@ struct `The links to peers` {
             for ready in try desk.driver.poller.wait(timeoutMilliseconds: 20) {
                 _ = desk.links.handle(ready, now: 0)
             }
-            desk.links.readAll(byteCountMax: 1 << 20, but: order.isEmpty ? [busy] : [])
+            desk.links.readAll(byteCountMax: 1 << 20, but: order.isEmpty ? [busy] : [], now: 0)
             for case .received(let id, _) in desk.links.takeInputs() { order.append(id) }
         }
         #expect(order == [desk.ids[1], busy])
@@ -276,7 +306,7 @@ struct `The links to peers` {
     @Test func `that are lost are told once, after their last bytes`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()
-        desk.links.accept(own)
+        desk.links.accept(own, now: 0)
         other.write([1, 2], now: 0)
         other.finishWriting(now: 0)
         try desk.work { desk.inputs.contains("closed") }

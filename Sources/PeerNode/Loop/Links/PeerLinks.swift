@@ -26,7 +26,7 @@ final class PeerLinks {
     private let driver: NodeDriver
     private let buffer: ReadBuffer
     private var links: [UInt64: TCPLink] = [:]
-    private var gauges: [UInt64: FrameGauge] = [:]
+    private var gatherings: [UInt64: LinkGathering] = [:]
     private var dials: [UInt64: Dial] = [:]
     /// Numbers of dials whose names are being looked up.
     private var resolving: Set<UInt64> = []
@@ -46,7 +46,12 @@ final class PeerLinks {
     /// How many links stand.
     var count: Int { links.count }
     /// When something must be looked at although nothing is ready.
-    var nextDeadline: UInt64? { dials.values.map(\.dialer.deadline).min() }
+    var nextDeadline: UInt64? {
+        var first = Earliest()
+        for dial in dials.values { first.take(dial.dialer.deadline) }
+        for gathering in gatherings.values { first.take(gathering.until) }
+        return first.moment
+    }
     /// Whether `takeInputs` would give something.
     var hasInputs: Bool { !inputs.isEmpty }
     /// Whether a link has not taken all that was written.
@@ -63,11 +68,11 @@ final class PeerLinks {
     /// Takes a connection over that somebody made to us, with what it has said by now: its first
     /// message comes right behind the connection, and then it need not wait for a turn among those
     /// of whom nothing is known.
-    func accept(_ link: TCPLink) {
+    func accept(_ link: TCPLink, now: UInt64) {
         let address = link.remoteAddress.map(\.description) ?? "?"
         guard let id = add(link, isAccepted: true) else { return }
         inputs.append(.accepted(id, address: address))
-        let received = read(link, id.number, byteCountMax: Self.firstByteCountMax)
+        let received = read(link, id.number, byteCountMax: Self.firstByteCountMax, now: now)
         if !received.bytes.isEmpty { inputs.append(.received(id, received.bytes)) }
         if received.end != nil { lose(id.number) }
     }
@@ -92,7 +97,7 @@ final class PeerLinks {
     /// - Parameters:
     ///   - byteCountMax: where to stop; the poller reports the rest again.
     ///   - busy: links that are left out, likewise.
-    func readAll(byteCountMax: Int, but busy: [LinkID] = []) {
+    func readAll(byteCountMax: Int, but busy: [LinkID] = [], now: UInt64) {
         receivedByteCount = 0
         let ids = readable.subtracting(busy.map(\.number)).sorted()
         readable = []
@@ -102,7 +107,7 @@ final class PeerLinks {
             guard let link = links[id] else { continue }
             lastRead = id
             let left = max(TurnBudget.byteCountMin, byteCountMax - receivedByteCount)
-            let received = read(link, id, byteCountMax: min(Self.readByteCountMax, left))
+            let received = read(link, id, byteCountMax: min(Self.readByteCountMax, left), now: now)
             receivedByteCount += received.bytes.count
             if !received.bytes.isEmpty { inputs.append(.received(LinkID(id), received.bytes)) }
             if received.end != nil { lose(id) }
@@ -110,13 +115,13 @@ final class PeerLinks {
     }
 
     /// Reads a link, and has the kernel gather what is missing of the frame that has begun.
-    private func read(_ link: TCPLink, _ id: UInt64, byteCountMax: Int) -> TCPLink.Received {
+    private func read(
+        _ link: TCPLink, _ id: UInt64, byteCountMax: Int, now: UInt64
+    ) -> TCPLink.Received {
         let received = link.receive(byteCountMax: byteCountMax, into: buffer)
-        guard var gauge = gauges[id] else { return received }
-        let before = gauge.wanted
-        gauge.take(received.bytes)
-        gauges[id] = gauge
-        if gauge.wanted != before { link.gather(gauge.wanted) }
+        if gatherings[id]?.take(received.bytes, now: now) == true, let gathering = gatherings[id] {
+            link.gather(gathering.wanted)
+        }
         return received
     }
 
@@ -130,7 +135,7 @@ final class PeerLinks {
     /// Sends what the kernel takes of what was written to a link, and lets go of it.
     func close(_ id: LinkID, now: UInt64) {
         guard let link = links.removeValue(forKey: id.number) else { return }
-        gauges[id.number] = nil
+        gatherings[id.number] = nil
         link.lastWords()
         // Who was told nothing is owed no orderly end, which the kernel would keep for a minute.
         if link.hasWritten { link.finishWriting(now: now) } else { link.abandon() }
@@ -171,7 +176,7 @@ final class PeerLinks {
     private func add(_ link: TCPLink, isAccepted: Bool) -> LinkID? {
         let id = driver.newToken()
         links[id] = link
-        gauges[id] = FrameGauge(isAccepted: isAccepted)
+        gatherings[id] = LinkGathering(isAccepted: isAccepted)
         return watch(link, id) ? LinkID(id) : nil
     }
 
@@ -188,7 +193,7 @@ final class PeerLinks {
 
     private func lose(_ id: UInt64) {
         guard let link = links.removeValue(forKey: id) else { return }
-        gauges[id] = nil
+        gatherings[id] = nil
         driver.poller.forget(link.descriptor)
         inputs.append(.linkClosed(LinkID(id)))
     }
@@ -233,8 +238,12 @@ final class PeerLinks {
         }
     }
 
-    /// Gives up what has taken too long.
+    /// Gives up what has taken too long, and notes which links are read although little has come.
     func passTime(now: UInt64) {
+        for (id, link) in links where gatherings[id]?.passTime(now: now) == true {
+            link.gather(gatherings[id]?.wanted ?? 1)
+            readable.insert(id)
+        }
         for (token, dial) in dials.sorted(by: { $0.key < $1.key })
         where dial.dialer.deadline <= now {
             decide(dial, token: token, now: now)

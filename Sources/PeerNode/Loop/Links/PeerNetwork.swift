@@ -132,7 +132,7 @@ final class PeerNetwork {
         mustAccept = false
         let (accepted, problem) = listener.accept(
             countMax: Limits.acceptedPerTurnMax, now: now)
-        for link in accepted { links.accept(link) }
+        for link in accepted { links.accept(link, now: now) }
         if let problem { log.write(.warning, "net.accept_paused error=\(problem.number)") }
         try? driver.poller.watch(
             listener.descriptor, token: listenerToken, interest: listener.interest)

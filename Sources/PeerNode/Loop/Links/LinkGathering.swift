@@ -1,0 +1,42 @@
+import WorkspaceModel
+
+/// How much of what a peer sends the kernel gathers before it wakes the node.
+///
+/// A turn costs the same whether a link hands in one frame or four. So of a link that has just handed in
+/// much, the kernel gathers that much again, for a moment at most: what is less than that is read then.
+struct LinkGathering {
+    /// What is missing of the frame that has begun.
+    private var gauge: FrameGauge
+    /// What the kernel was told to wait for, in bytes.
+    private(set) var wanted = 1
+    /// When to read whatever has come, on the monotonic clock; `nil` where only a frame is gathered.
+    private(set) var until: UInt64?
+
+    /// - Parameter isAccepted: whether the other end dialled, and begins with its hint.
+    init(isAccepted: Bool) { gauge = FrameGauge(isAccepted: isAccepted) }
+
+    /// Counts what has come.
+    ///
+    /// - Returns: whether `wanted` is another one now.
+    mutating func take(_ bytes: [UInt8], now: UInt64) -> Bool {
+        gauge.take(bytes)
+        guard bytes.count >= Limits.bulkBytesMin else { return set(gauge.wanted, until: nil) }
+        return set(
+            max(gauge.wanted, Limits.gatheredBulkBytes),
+            until: now + Limits.gatheredBulkMilliseconds)
+    }
+
+    /// - Returns: whether the link is to be read now, however little has come.
+    mutating func passTime(now: UInt64) -> Bool {
+        guard let end = until, end <= now else { return false }
+        _ = set(gauge.wanted, until: nil)
+        return true
+    }
+
+    private mutating func set(_ byteCount: Int, until end: UInt64?) -> Bool {
+        until = end
+        guard byteCount != wanted else { return false }
+        wanted = byteCount
+        return true
+    }
+}
