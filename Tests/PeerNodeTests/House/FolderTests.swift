@@ -67,8 +67,8 @@ struct `The folders of the sources` {
         "Sources/SyncProtocol", "Sources/wsx-node",
     ]
 
-    /// To place an operation means to ask how old a device is, and that means to ask what a revocation hits
-    /// (PROTOCOL.md, 4.0): the one rule that stands with the verdicts, and is asked below them.
+    /// To place an operation means to ask how old a device is, and that means to ask what a revocation
+    /// hits (PROTOCOL.md, 4.0): the one rule that stands with the verdicts, and is asked below them.
     private static let agesAndEnds: Set = ["Authority/Placement", "Authority/Verdicts"]
 
     /// What has an order of its own: in `PeerNode` each of its parts and each room of the core, which
