@@ -7,7 +7,10 @@ import WorkspaceModel
 struct `A table in memory` {
     let connection: Connection
 
-    init() throws { connection = try NodeStore(Connection()).connection }
+    init() throws {
+        connection = try NodeStore(Connection()).connection
+        try connection.begin()
+    }
 
     private static func id(_ byte: UInt8) -> DocumentID {
         DocumentID([UInt8](repeating: byte, count: 32))
