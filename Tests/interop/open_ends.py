@@ -5,11 +5,13 @@ They assert what is written. When a rule is mended its history turns red, and is
 
 import writer
 from apart import CHANNEL, Apart
+from confirmations import confirming
 from histories import history, remove, rmdev
-from terms import ADMIN, MEMBER, WSSET
+from terms import ADMIN, CONFIRM, LEAVE, MEMBER, WSSET
 from transfers import transfer
-from world import World
+from world import Person, World
 from writer import Device
+
 
 @history
 def a_second_device_that_a_transfer_does_not_list():
@@ -122,4 +124,113 @@ def a_void_removal_by_somebody_who_was_an_admin():
     assert s.standings(new, thief) == [MEMBER, None]
     for phrase in (new, thief):
         s.role([phrase, s.mina], None, "A-19")
+    return w
+
+
+def chosen(a, ends):
+    """F-16: the end that the strongest valid confirm names which is stronger than that end as it cites its grant;
+    None where there is no such confirm. All are of one phrase."""
+    named = [(a.rank(c), e) for c in a.in_force if c.type == CONFIRM for e in ends
+             if e.id in c.map[1] and a.author(c).member != a.author(e).member
+             and a.rank(c) < a.rank(e)]
+    return min(named, key=lambda n: n[0], default=(None, None))[1]
+
+
+@history
+def an_end_that_is_chosen_because_it_cites_less():
+    """F-16, V-7: Mina's node cites her role, and a confirm by an admin younger than that is no choice. A thief cites
+    the entry, and is heard first by another one, who is weaker still. So the owner's node confirms the
+    thief's end, which was void everywhere, and V-7 takes the person's, though the node knew it."""
+    s = Apart()
+    w = s.w
+    g = s.role([s.words, s.mina, s.phone], s.before)
+    young, younger = w.join(ADMIN), w.join(ADMIN)
+    start = list(w.ops)
+    new, _, end, own = s.replaced(g, None, start)
+    s.confirm(young, end, own)
+    evil, link = w.link(s.words.under(g), knows=start, after=None, takes_place=True)
+    known = [*start, link]
+    for device in (s.mina.device, s.phone.device):
+        known.append(w.write(s.words.under(g), rmdev(device), knows=known))
+    theft = w.write(s.words, rmdev(s.words.device), knows=known)
+    s.confirm(younger, theft, [*known, theft])
+    a = w.judged()
+    assert end.id in a.valid and theft.id not in a.valid
+    assert s.standings(new, s.mina, s.phone, evil) == [ADMIN, ADMIN, ADMIN, None]
+    assert chosen(a, [end, theft]) is theft
+    w.write(w.owner, confirming(theft), "valid")
+    assert s.standings(new, s.mina, s.phone, evil) == [None, None, None, ADMIN]
+    return w
+
+
+@history
+def an_end_that_nobody_has_chosen():
+    """F-16: the same without the other admin. Where the thief's end comes first under the role it is valid, so that
+    the owner's node confirms it. Its confirm of the end of the person would do what V-7 is for."""
+    for named in range(2):
+        s = Apart()
+        w = s.w
+        g = s.role([s.words, s.mina], s.before)
+        young = w.join(ADMIN)
+        start = list(w.ops)
+        thief, _, theft, _ = s.replaced(g, None, [*s.before, g])
+        new, _, end, own = s.replaced(g, None, start)
+        s.confirm(young, end, own)
+        a = w.judged()
+        assert (end.id in a.valid, theft.id in a.valid) == (False, True)
+        assert chosen(a, [end, theft]) is None
+        w.write(w.owner, confirming([theft, end][named]), "valid")
+        assert s.standings(new, thief) == [[None, ADMIN], [ADMIN, None]][named]
+    return w
+
+
+def who_confirms_and_is_ended(s):
+    """Each gives who confirms as an admin in force, and who then writes what without effect."""
+    w = s.w
+
+    def one_whose_admit_is_kept():
+        bob = s.admins[0]
+        on, known = w.invite(w.owner, ADMIN), list(w.ops)
+        ann, admit = w.admit(bob, on)
+        w.write(w.owner, confirming(admit), "valid")
+        w.write(bob, (LEAVE, {1: []}), "valid", knows=known, after=None)
+        return ann, None, None
+
+    def one_with_old_words():
+        words, computer = Device(), Device()
+        ann, entry = w.admit(w.owner, w.invite(w.owner, ADMIN), computer, recovery=words)
+        old, known = Person(words, ann.member, entry.id), list(w.ops)
+        w.link(old, takes_place=True)
+        w.write(w.owner, confirming(w.write(old, rmdev(words), "valid")), "valid")
+        return ann, old, known
+
+    def one_with_a_revoked_computer():
+        words, computer = Device(), Device()
+        ann, entry = w.admit(w.owner, w.invite(w.owner, ADMIN), computer, recovery=words)
+        phrase = Person(words, ann.member, entry.id)
+        laptop, _ = w.link(phrase)
+        known = list(w.ops)
+        w.write(phrase, rmdev(computer), "valid")
+        return laptop, ann, known
+    return one_whose_admit_is_kept, one_with_old_words, one_with_a_revoked_computer
+
+
+@history
+def a_confirm_that_an_ended_device_or_a_kept_admit_takes():
+    """4.0: who confirms is an admin in force. Still the confirm is ended by what their old words, or a computer
+    that they have revoked, say without effect; or since who let them in has left without knowing of them."""
+    for n in range(3):
+        s = Apart()
+        w = s.w
+        admin, ended, known = who_confirms_and_is_ended(s)[n]()
+        new, _, end, own = s.replaced(expect="valid", before=list(w.ops))
+        s.confirm(admin, end, own)
+        thief, _, _, _ = s.replaced(expect="void")
+        if ended:
+            w.write(ended, rmdev(admin.device), "void", knows=known, after=None)
+        w.write(s.eve, CHANNEL)
+        assert s.standings(admin, new, thief) == [ADMIN, MEMBER, None]
+        for phrase in (new, thief):
+            s.role([phrase, s.mina], None, "A-19")
+        assert not w.disagreements(), w.disagreements()
     return w
