@@ -185,6 +185,7 @@ struct `The statements of the program` {
                 "DELETE FROM read_frontier", "DELETE FROM self_register",  // A workspace goes.
                 "SELECT EXISTS(SELECT 1 FROM log WHERE tip_seq",  // Once, at the start.
                 "EXISTS(SELECT 1 FROM log WHERE arrivals",  // Once, at the start.
+                "INTO counter VALUES('arrival', ?), ('event', ?)",  // Three rows.
                 "FROM annotation WHERE arr = ?",  // One operation.
                 "ORDER BY arr DESC LIMIT 4095",  // What one register says.
                 "LIMIT ?) t LEFT JOIN operation o",  // A slice of a round through the store.

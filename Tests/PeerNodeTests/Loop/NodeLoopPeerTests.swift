@@ -58,8 +58,10 @@ struct `A node's loop and its peers` {
             }
             let peer = try dialedLink(test.peerAddress)
             let buffer = ReadBuffer()
-            for round in 1...3 {
-                peer.write([1], now: 0)
+            // A hint, and two frames: of what has begun more would be waited for.
+            let pieces: [[UInt8]] = [[UInt8](repeating: 1, count: 16), [0, 1, 7], [0, 1, 8]]
+            for (round, piece) in zip(1...3, pieces) {
+                peer.write(piece, now: 0)
                 peer.flush(now: 0)
                 var got: [UInt8] = []
                 try test.run {

@@ -7,13 +7,16 @@ import WorkspaceModel
 struct LinkGathering {
     /// What is missing of the frame that has begun.
     private var gauge: FrameGauge
-    /// What the kernel was told to wait for, in bytes.
-    private(set) var wanted = 1
+    /// What the kernel is to wait for, in bytes. It is told when that changes, so the first byte is heard of.
+    private(set) var wanted: Int
     /// When to read whatever has come, on the monotonic clock; `nil` where only a frame is gathered.
     private(set) var until: UInt64?
 
     /// - Parameter isAccepted: whether the other end dialled, and begins with its hint.
-    init(isAccepted: Bool) { gauge = FrameGauge(isAccepted: isAccepted) }
+    init(isAccepted: Bool) {
+        gauge = FrameGauge(isAccepted: isAccepted)
+        wanted = gauge.wanted
+    }
 
     /// Counts what has come.
     ///
