@@ -65,7 +65,7 @@ struct `Files in a home of an earlier version` {
                 ada.ask("message.send", ["channel": "general", "text": .string("\(number)")]))
         }
         let last = try #require(scene.send([Array("last".utf8)], by: ada))
-        try age(ada, to: 14, "DELETE FROM blob_reference")
+        try age(ada, to: 14, EarlierStore.schema15, "DELETE FROM blob_reference")
         for _ in 0..<2 {
             ada.start()
             guard case .left(behind: _?) = ada.host?.core.integrity.earlierFiles else {
