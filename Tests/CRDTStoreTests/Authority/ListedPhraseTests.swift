@@ -332,6 +332,23 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(try scene.grants(["words", "evil", "new", "bob"]) == [nil, nil, added, given])
     }
 
+    /// The end of the person cites the role, than which the admin who confirms it is weaker. The thief's cites
+    /// the entry, and a weaker admin still has confirmed that.
+    @Test func `has the end confirmed that an admin younger than the role has confirmed`() throws {
+        var scene = Scene()
+        let given = scene.give(.admin, to: ["words", "bob"], after: scene.start)
+        let young = letIn("young", after: given, in: &scene)
+        let younger = letIn("younger", after: young, in: &scene)
+        let added = scene.add("new", under: given, after: [younger])
+        let end = scene.revoke("words", under: given, after: [added])
+        _ = scene.story.write("young", under: young, after: [end], .confirm([end]))
+        let (_, theft) = scene.replace(by: "evil")
+        _ = scene.story.write(
+            "younger", under: younger, after: [younger, theft], .confirm([theft]))
+        let due = try open(scene)
+        #expect(due.contains(end) && !due.contains(theft))
+    }
+
     /// A confirmation takes nothing else that it knows. Who names one of two ends has chosen, and who names
     /// both has not.
     @Test func `is out once somebody stronger chooses between two ends that they know`() throws {

@@ -55,10 +55,11 @@ extension AuthVerdicts {
         }.min { isStronger($0, than: $1) }
     }
 
-    /// Whether a confirmation says which end counts: it is another member's, and stronger than the end.
+    /// Whether a confirmation says which end counts: it is another member's, and stronger than the end is under
+    /// some grant. A person's end cites the newest role, and a thief's the weakest grant.
     private func mayChoose(_ confirmation: Int, _ end: Int) -> Bool {
         records[confirmation].author != records[end].author
-            && placed.isStronger(confirmation, than: end)
+            && placed.everyRecord(of: end).contains { placed.isStronger(confirmation, than: $0) }
     }
 
     private func isStronger(

@@ -2,11 +2,14 @@
 /// that has effect or not. Who was an admin says nothing of which ends count (PROTOCOL.md, 4.0).
 ///
 /// - Cost: for each operation that one of those asked for rests on, once, a look for each revocation aimed at
-///   it.
+///   it. What was found free of that is not walked again.
 struct EndedSupports {
     private let verdicts: AuthVerdicts
     private let record: AuthRecord
     private var known: [Int: Bool] = [:]
+    /// What is ended, and what is not, of all that was asked for.
+    private var ended: Set<Int> = []
+    private var free: Set<Int> = []
 
     init(_ placed: PlacedOperations, before record: AuthRecord) {
         verdicts = AuthVerdicts(placed)
@@ -14,13 +17,18 @@ struct EndedSupports {
     }
 
     mutating func contains(_ index: Int) -> Bool {
+        if ended.contains(index) { return true }
         var open = [index]
         var seen: Set<Int> = []
         while let next = open.popLast() {
-            guard seen.insert(next).inserted else { continue }
-            if isHit(next) { return true }
+            guard !free.contains(next), seen.insert(next).inserted else { continue }
+            if ended.contains(next) || isHit(next) {
+                ended.insert(index)
+                return true
+            }
             open += verdicts.records[next].supports
         }
+        free.formUnion(seen)
         return false
     }
 
