@@ -60,6 +60,7 @@ extension Manual {
             \(Manual.times(ahead: false)). For a time in the future, `2h` is from now, and `14:03`
             the next one.
 
+
             """
         for group in Command.groups {
             text += "## \(group.title.prefix(1).uppercased() + group.title.dropFirst())\n\n"
