@@ -12,7 +12,8 @@ struct `The evaluator of a workspace` {
             let places = try file.places(of: #"\b(judged\.evaluator)\b"#)
             guard !places.isEmpty else { continue }
             let folders = file.folder.split(separator: "/").map(String.init)
-            let room = folders.firstIndex(of: "Node").flatMap { folders.dropFirst($0 + 1).first } ?? ""
+            let room =
+                folders.firstIndex(of: "Node").flatMap { folders.dropFirst($0 + 1).first } ?? ""
             found.insert(room)
             #expect(Self.rooms.contains(room), "\(places)")
         }
