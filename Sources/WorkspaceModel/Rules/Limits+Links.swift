@@ -68,7 +68,7 @@ extension Limits {
     public static let strangerLinesPerMinuteMax = 30
     /// Bytes of a frame that the kernel gathers before it wakes the node: a turn costs little beside
     /// so many, and who sends slowly is still heard every few seconds.
-    public static let gatheredBytesMax = 16 * 1_024
+    public static let gatheredBytesMax = 1_024
     /// Bytes that a link hands in at once from which on more of that kind is expected.
     public static let bulkBytesMin = 32 * 1_024
     /// Bytes of such a link that the kernel gathers: two frames, half of what is read at once.

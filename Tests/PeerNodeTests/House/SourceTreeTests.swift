@@ -14,7 +14,6 @@ struct `The source tree` {
         "Sources/WorkspaceCrypto/Memory": ["CSodium", "Glibc"],
         "Sources/CRDTStore/Log": ["WorkspaceCrypto", "WorkspaceModel"],
         "Sources/CRDTStore/Authority": ["WorkspaceModel"],
-        "Sources/CRDTStore/Reducers": ["WorkspaceModel"],
         "Sources/CRDTStore/Storage": ["CSQLite", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/NoteText": ["WorkspaceModel"],
         "Sources/SyncProtocol": ["WorkspaceModel"],

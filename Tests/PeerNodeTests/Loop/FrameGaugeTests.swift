@@ -13,8 +13,8 @@ struct `What is missing of a frame` {
     @Test(
         arguments: [
             ([], 1), ([0], 1), ([0, 0], 1), ([0, 5], 5), ([0, 5, 1, 2], 3), ([0, 2, 1, 2], 1),
-            ([0, 2, 1, 2, 0], 1), ([0, 2, 1, 2, 0, 9], 9), ([4, 0], 1_024), ([64, 0], 16_384),
-            ([64, 1], 16_384), ([255, 255], 16_384),
+            ([0, 2, 1, 2, 0], 1), ([0, 2, 1, 2, 0, 9], 9), ([4, 0], 1_024), ([4, 1], 1_024),
+            ([255, 255], 1_024),
         ] as [([UInt8], Int)])
     func `is what the kernel gathers, up to its bound`(bytes: [UInt8], count: Int) {
         #expect(wanted(after: bytes) == count)
