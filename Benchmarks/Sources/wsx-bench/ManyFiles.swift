@@ -6,7 +6,10 @@ import WorkspaceModel
 enum ManyFiles {
     /// What a message may have, unless a policy says otherwise.
     private static let filesPerMessage = 5
-    private static let fetchesAtATime = 64
+    /// Files that a client has under way, in both directions: a script with thousands waits for none alone.
+    private static let filesAtATime = 60
+    /// Messages whose files are put one message after the other, to see what waiting for each costs.
+    private static let messagesOneByOne = 100
 
     static func measure(
         in folder: TemporaryFolder, _ options: Options, _ figures: inout Figures
@@ -27,6 +30,8 @@ enum ManyFiles {
         figures.add(
             "ratio_many_to_one", (many.putting + many.moving) / (one.putting + one.moving))
         figures.add("ratio_many_moved_to_one", many.moving / one.moving)
+        let alone = try seconds { try putOneByOne(byteCount, pair.a.connect(), folder.path) }
+        figures.add("one_message_of_files_ms", alone * 1e3 / Double(messagesOneByOne))
     }
 
     /// Seconds until files of these sizes are put and sent, and then until they have come.
@@ -40,10 +45,10 @@ enum ManyFiles {
         sync()
         var blobs: [JSONValue] = []
         let putting = try seconds {
-            for start in stride(from: 0, to: paths.count, by: filesPerMessage) {
+            for start in stride(from: 0, to: paths.count, by: filesAtATime) {
                 let ids = try put(
-                    Array(paths[start..<min(paths.count, start + filesPerMessage)]), author)
-                try author.sendFiles(ids)
+                    Array(paths[start..<min(paths.count, start + filesAtATime)]), author)
+                try send(ids, author)
                 blobs += ids
             }
         }
@@ -52,8 +57,8 @@ enum ManyFiles {
         let requests = blobs.map { reader.request("blob.fetch", ["blob": $0]) }
         var left = requests.count
         let moving = try seconds {
-            for start in stride(from: 0, to: requests.count, by: fetchesAtATime) {
-                let count = min(fetchesAtATime, requests.count - start)
+            for start in stride(from: 0, to: requests.count, by: filesAtATime) {
+                let count = min(filesAtATime, requests.count - start)
                 try reader.pipeline(count, window: count) { requests[start + $0] }
                 // Nobody is told of thousands of files who does not listen meanwhile.
                 _ = try watch.hears(&left, waiting: 0)
@@ -64,7 +69,7 @@ enum ManyFiles {
         return (putting, moving)
     }
 
-    /// Puts the files of one message, all asked for at once.
+    /// Puts files, all asked for at once.
     private static func put(_ paths: [String], _ author: ControlSocket) throws -> [JSONValue] {
         for path in paths {
             try author.write(
@@ -76,5 +81,25 @@ enum ManyFiles {
             }
             return id
         }
+    }
+
+    /// Sends files, as many to a message as it may have, all messages at once.
+    private static func send(_ ids: [JSONValue], _ author: ControlSocket) throws {
+        let messages = stride(from: 0, to: ids.count, by: filesPerMessage).map {
+            Array(ids[$0..<min(ids.count, $0 + filesPerMessage)])
+        }
+        try author.pipeline(messages.count, window: messages.count) {
+            author.request(
+                "message.send", ["channel": "general", "attachments": .array(messages[$0])])
+        }
+    }
+
+    private static func putOneByOne(
+        _ byteCount: Int, _ author: ControlSocket, _ folder: String
+    ) throws {
+        let paths = (0..<filesPerMessage).map { "\(folder)/again-\($0)" }
+        for path in paths { try RandomFile.make(path, byteCount: byteCount) }
+        for _ in 0..<messagesOneByOne { try send(put(paths, author), author) }
+        for path in paths { unlink(path) }
     }
 }
