@@ -236,28 +236,3 @@ extension AuthEvaluator {
         }.map { records[$0].operation.id }
     }
 }
-
-extension AuthAction {
-    /// Whether it lets somebody in by an invite.
-    var isAdmission: Bool { if case .admit = self { true } else { false } }
-
-    /// Whether its author leaves.
-    var isDeparture: Bool { if case .leave = self { true } else { false } }
-
-    /// Whether it may end a membership, or what somebody holds by one.
-    var endsSomething: Bool {
-        switch self {
-        case .revokeInvite: true
-        case .grant(let grant): grant.replaces
-        default: endsMembership
-        }
-    }
-
-    /// Whether it ends the membership of somebody or some device.
-    var endsMembership: Bool {
-        switch self {
-        case .remove, .removeDevice, .leave: true
-        default: false
-        }
-    }
-}

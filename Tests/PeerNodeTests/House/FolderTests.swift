@@ -67,10 +67,6 @@ struct `The folders of the sources` {
         "Sources/SyncProtocol", "Sources/wsx-node",
     ]
 
-    /// To place an operation means to ask how old a device is, and that means to ask what a revocation
-    /// hits (PROTOCOL.md, 4.0): the one rule that stands with the verdicts, and is asked below them.
-    private static let agesAndEnds: Set = ["Authority/Placement", "Authority/Verdicts"]
-
     /// What has an order of its own: in `PeerNode` each of its parts and each room of the core, which
     /// `ArrowTests` looks at.
     private static func group(_ folder: String) -> String {
@@ -85,10 +81,8 @@ struct `The folders of the sources` {
                 ($0.element.folder, $0.offset)
             })
         let rooms = try HouseRooms(SourceTree.swiftFiles(under: target), under: target)
-        let pairs = rooms.pairs.filter { ![$0.from, $0.to].allSatisfy(Self.agesAndEnds.contains) }
-        #expect(pairs == [], "\(pairs.map(rooms.reason))")
+        #expect(rooms.pairs == [], "\(rooms.pairs.map(rooms.reason))")
         for arrow in rooms.arrows.keys {
-            guard ![arrow.from, arrow.to].allSatisfy(Self.agesAndEnds.contains) else { continue }
             let (from, to) = (Self.folder(arrow.from, target), Self.folder(arrow.to, target))
             guard Self.group(from) == Self.group(to), let upper = place[from],
                 let lower = place[to]

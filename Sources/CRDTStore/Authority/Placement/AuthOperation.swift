@@ -215,15 +215,6 @@ extension AuthAction {
         default: nil
         }
     }
-
-    /// Whether it can take validity from other operations.
-    var isRevocation: Bool {
-        switch self {
-        case .remove, .removeDevice, .revokeInvite, .leave: true
-        case .grant(let grant): grant.replaces || grant.drops != nil
-        default: false
-        }
-    }
 }
 
 extension AuthAction {

@@ -14,6 +14,9 @@ struct PlacedOperations: Sendable {
 
     /// Which document it is: what a role may do, and whether devices have to be bound.
     let rules: AuthRules
+    /// The rule of what a revocation voids, which the verdicts have, for some placed operations. To place
+    /// one means to ask how old a device is, and that means to ask what is ended (PROTOCOL.md, 4.0).
+    let voiding: @Sendable (PlacedOperations) -> Voiding
     /// In a private document: how often memberships in the workspace have ended.
     var workspaceEnds: [MemberID: Int] = [:]
 
@@ -31,7 +34,14 @@ struct PlacedOperations: Sendable {
     /// How many others were looked at to place what was added.
     var looks = 0
 
-    init(rules: AuthRules) { self.rules = rules }
+    /// Whether a revocation takes the effect from an operation, both given by the places of their records,
+    /// whether it has effect itself or not.
+    typealias Voiding = (_ revocation: Int, _ index: Int) -> Bool
+
+    init(rules: AuthRules, voiding: @escaping @Sendable (PlacedOperations) -> Voiding) {
+        self.rules = rules
+        self.voiding = voiding
+    }
 }
 
 /// Which operations may take the effect from which.

@@ -104,3 +104,11 @@ extension AuthAction {
         }
     }
 }
+
+extension MemberID {
+    /// The one device that stands for the member in a private document.
+    var asDevice: DeviceID {
+        let (first, second) = words
+        return DeviceID(words: (first, second, 0, 0))
+    }
+}

@@ -147,11 +147,3 @@ extension RoleGrant {
         self.init(member: seat.member, devices: [seat.member.asDevice], role: seat.role)
     }
 }
-
-extension MemberID {
-    /// The one device that stands for the member in a private document.
-    var asDevice: DeviceID {
-        let (first, second) = words
-        return DeviceID(words: (first, second, 0, 0))
-    }
-}

@@ -197,39 +197,3 @@ extension AuthEvaluator {
         return placed.ids(of: people + documents)
     }
 }
-
-extension AuthAction {
-    /// Whether it confirms something.
-    var isConfirmation: Bool { if case .confirm = self { true } else { false } }
-
-    /// Whether it gives its author another device.
-    var isAddition: Bool { if case .addDevices = self { true } else { false } }
-
-    /// Whether it makes or changes a document, so that it may wait for what lets people in.
-    fileprivate var isAboutDocument: Bool {
-        switch self {
-        case .createDocument, .setDocument, .deleteDocument: true
-        default: false
-        }
-    }
-
-    /// Whether it is one on which others build: it lets in or puts out, gives or takes, or makes something
-    /// for all.
-    fileprivate var isForOthers: Bool {
-        switch self {
-        case .invite, .admit, .revokeInvite, .remove, .removeDevice, .recut, .createDocument,
-            .setDocument, .deleteDocument, .setWorkspace, .rekey, .confirm:
-            true
-        case .grant(let grant): grant.drops == nil
-        default: false
-        }
-    }
-}
-
-extension AuthOperation {
-    /// Whether it stays, where it is confirmed, when its author gives up the device that wrote it.
-    var canBeKept: Bool { action.isForOthers && !isOwnEnd }
-
-    /// Whether a confirmation may name it: what others build on, and what its author ended.
-    var canBeConfirmed: Bool { canBeKept || isOwnEnd }
-}

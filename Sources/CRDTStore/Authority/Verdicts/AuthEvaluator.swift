@@ -27,7 +27,10 @@ public struct AuthEvaluator: Sendable {
     public init() { self.init(rules: .workspace) }
 
     /// A document without operations, under other rules than a workspace's.
-    init(rules: AuthRules) { verdicts = AuthVerdicts(PlacedOperations(rules: rules)) }
+    init(rules: AuthRules) {
+        verdicts = AuthVerdicts(
+            PlacedOperations(rules: rules, voiding: { AuthVerdicts($0).voids }))
+    }
 
     /// How many others were looked at to judge what was added: what it has cost.
     public var looks: Int { verdicts.looks &+ verdicts.placed.looks }

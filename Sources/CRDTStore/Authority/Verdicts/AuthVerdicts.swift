@@ -304,8 +304,3 @@ private struct RankQueue {
         return first.index
     }
 }
-
-extension AuthAction {
-    /// Whether it says who may invite.
-    var isInvitePolicy: Bool { if case .setWorkspace(.some) = self { true } else { false } }
-}

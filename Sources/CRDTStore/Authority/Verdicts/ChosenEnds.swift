@@ -70,3 +70,26 @@ extension AuthVerdicts {
             : placed.isStronger(choice.confirmation, than: other.confirmation)
     }
 }
+
+/// Phrases that took the place of one that a grant lists (PROTOCOL.md, 4.0.3, V-12).
+extension AuthVerdicts {
+    /// Whether the phrase right before the one that wrote an end has a valid final end, under the same
+    /// grant, that names it. What stands behind nothing needs none. What is of a phrase that the grant does
+    /// not give needs a confirmation.
+    func hasFollowed(_ index: Int) -> Bool {
+        if records[index].again.isUnlisted { return isConfirmed(index) }
+        return placed.following(index).map { placed.further.followed[$0] != nil } ?? true
+    }
+
+    /// Counts a final end that has become valid under its grant, or is so no more.
+    mutating func noteFinal(_ index: Int) {
+        guard let place = placed.followingNamed(by: index) else { return }
+        let count = (placed.further.followed[place] ?? 0) + (records[index].isValid ? 1 : -1)
+        placed.further.followed[place] = count > 0 ? count : nil
+    }
+
+    /// What stands right behind a final end under its grant, and so counts only with it.
+    func ends(behind index: Int) -> [Int] {
+        placed.followingNamed(by: index).flatMap { placed.further.behind[$0] } ?? []
+    }
+}

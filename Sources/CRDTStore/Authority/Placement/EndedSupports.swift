@@ -4,7 +4,8 @@
 /// - Cost: for each operation that one of those asked for rests on, once, a look for each revocation aimed at
 ///   it. What was found free of that is not walked again.
 struct EndedSupports {
-    private let verdicts: AuthVerdicts
+    private let placed: PlacedOperations
+    private let voids: PlacedOperations.Voiding
     private let record: AuthRecord
     private var known: [Int: Bool] = [:]
     /// What is ended, and what is not, of all that was asked for.
@@ -12,7 +13,8 @@ struct EndedSupports {
     private var free: Set<Int> = []
 
     init(_ placed: PlacedOperations, before record: AuthRecord) {
-        verdicts = AuthVerdicts(placed)
+        self.placed = placed
+        voids = placed.voiding(placed)
         self.record = record
     }
 
@@ -26,7 +28,7 @@ struct EndedSupports {
                 ended.insert(index)
                 return true
             }
-            open += verdicts.records[next].supports
+            open += placed.records[next].supports
         }
         free.formUnion(seen)
         return false
@@ -34,10 +36,10 @@ struct EndedSupports {
 
     private mutating func isHit(_ index: Int) -> Bool {
         if let found = known[index] { return found }
-        let found = (verdicts.placed.exposure(of: index)?.targets ?? []).contains { target in
-            (verdicts.placed.reach.revocations[target] ?? []).contains { end in
-                !verdicts.records[end].operation.action.isConfirmation
-                    && record.knows(verdicts.records[end].place) && verdicts.voids(end, index)
+        let found = (placed.exposure(of: index)?.targets ?? []).contains { target in
+            (placed.reach.revocations[target] ?? []).contains { end in
+                !placed.records[end].operation.action.isConfirmation
+                    && record.knows(placed.records[end].place) && voids(end, index)
             }
         }
         known[index] = found
