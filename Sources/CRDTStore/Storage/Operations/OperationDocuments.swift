@@ -6,6 +6,17 @@ extension OperationStore {
         documents.row(id, in: workspace)
     }
 
+    /// The row of a private document in a workspace; `nil` also for what is none, and for what is not known
+    /// to be one.
+    public func privateDocument(_ id: DocumentID, in workspace: Int64) -> DocumentRow? {
+        document(id, in: workspace).flatMap { $0.kind.access == .insiders ? $0 : nil }
+    }
+
+    /// The private documents of a workspace, by id.
+    public func privateDocuments(ofWorkspace workspace: Int64) -> [DocumentID] {
+        documents.rows(of: workspace).filter { $0.kind.access == .insiders }.map(\.id).sorted()
+    }
+
     /// The document with a short number.
     public func document(numbered number: Int64) -> DocumentRow? { documents[number] }
 

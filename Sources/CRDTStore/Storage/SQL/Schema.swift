@@ -450,19 +450,3 @@ public enum Schema {
         """,
     ]
 }
-
-/// What a document is, as far as the store has to know.
-public enum DocumentKind: Int64, Sendable {
-    /// Who may do what.
-    case authority = 1
-    /// A public channel.
-    case channel = 2
-    /// What members are called.
-    case profile = 3
-    /// Boxes with keys, each for one device.
-    case mailbox = 4
-    /// A private channel or a direct conversation: sealed for its members, relayed by everybody.
-    case privateDocument = 5
-    /// Seen in operations before its creation was.
-    case unknown = 0
-}

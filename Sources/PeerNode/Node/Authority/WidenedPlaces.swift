@@ -19,9 +19,9 @@ extension Memberships {
         guard store.operations.isValid(sequence, in: branch) else { return false }
         guard let row = store.operations.branch(branch) else { return false }
         let kind = store.operations.document(numbered: row.document)?.kind ?? .unknown
-        let leastRole = role ?? kind.leastRole
+        let leastRole = role ?? kind.access.leastRole
         guard
-            leastRole != kind.leastRole
+            leastRole != kind.access.leastRole
                 || workspace.judged.evaluator.isWidened(
                     grant: grant, log: row.log, leastRole: leastRole)
         else { return true }

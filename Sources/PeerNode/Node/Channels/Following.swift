@@ -120,7 +120,8 @@ extension Channels {
     private func hear(_ owed: ViewStore.OwedWord) throws(StorageError) {
         guard let stored = try store.operations.operation(owed.arrival),
             let document = store.operations.document(numbered: stored.document),
-            document.kind == .channel, let workspace = core.workspaces[document.workspace],
+            document.kind.holds(.subscriptions),
+            let workspace = core.workspaces[document.workspace],
             stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil,
             try !core.sink.isDeleted(owed.arrival),
             case .membership(let action, let members)? = try core.keys.content(

@@ -53,6 +53,14 @@ struct Circle {
     /// Whether those who come later read only what is written after that.
     var isFromJoin = false
     var isArchived = false
+
+    /// The roles by which somebody may do more there than read and write: none in a conversation.
+    var powers: [MemberID: Role] {
+        switch kind {
+        case .channel: roles
+        case .direct: [:]
+        }
+    }
 }
 
 extension Channel {
@@ -80,8 +88,7 @@ extension Channel {
         switch rule {
         case .open(let ruling): ruling.owner
         case .closed(let circle):
-            circle.kind == .direct
-                ? nil : circle.roles.filter { $0.value == .owner }.keys.min()
+            circle.powers.filter { $0.value == .owner }.keys.min()
         }
     }
 
@@ -108,7 +115,7 @@ extension Channel {
             if member == ruling.owner { return .owner }
             return ruling.admins.contains(member) ? .admin : .member
         case .closed(let circle):
-            return circle.kind == .direct ? .member : circle.roles[member] ?? .member
+            return circle.powers[member] ?? .member
         }
     }
 
@@ -123,8 +130,7 @@ extension Channel {
         switch rule {
         case .open(let ruling): ruling.allows(right, to: member, of: role)
         case .closed(let circle):
-            circle.kind == .channel
-                && (circle.roles[member] ?? .guest) <= (right == .manage ? .owner : .admin)
+            (circle.powers[member] ?? .guest) <= (right == .manage ? .owner : .admin)
         }
     }
 

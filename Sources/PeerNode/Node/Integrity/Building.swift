@@ -98,15 +98,15 @@ extension Integrity {
             let document = store.operations.document(numbered: stored.document),
             let workspace = core.workspaces[document.workspace]
         else { return }
-        if document.kind.holdsContent, let redaction = stored.redaction {
+        if document.kind.mayHoldContent, let redaction = stored.redaction {
             return try core.messages.note(
                 redaction, by: arrival, under: stored.grantNumber, in: document, Self.built)
         }
-        switch document.kind {
-        case .authority: break
-        case .mailbox, .privateDocument:
+        switch document.kind.access {
+        case .unsealed: break
+        case .boxes, .insiders:
             try core.messages.sealed.foldPrivate(stored, in: workspace, from: Self.built)
-        case .channel, .profile, .unknown:
+        case .workspace, .undecided:
             try core.messages.fold(stored, document, in: workspace, from: Self.built)
         }
     }

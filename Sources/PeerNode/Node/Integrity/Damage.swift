@@ -108,7 +108,7 @@ extension Integrity {
         }
         for arrival in arrivals {
             guard let stored = try store.operations.operation(arrival) else { continue }
-            if row.kind.holdsContent, let redaction = stored.redaction {
+            if row.kind.mayHoldContent, let redaction = stored.redaction {
                 try core.messages.note(
                     redaction, by: arrival, under: stored.grantNumber, in: row, source)
             } else {

@@ -82,13 +82,13 @@ extension Integrity {
         guard let found = try store.operations.operation(arrival),
             let stored = try intact(found),
             let row = store.operations.document(numbered: stored.document),
-            let workspace = core.workspaces[row.workspace], row.kind.holdsContent
+            let workspace = core.workspaces[row.workspace], row.kind.mayHoldContent
         else { return [] }
         if let redaction = stored.redaction {
             return try isNoted(redaction, stored, in: workspace, pass)
                 ? [] : [.init(table: "redacted", arrival: arrival)]
         }
-        guard row.kind != .profile,
+        guard row.kind.mayHold(.messages),
             let content = try core.keys.content(of: stored, in: workspace),
             workspace.sealed.documents[row.id].map({ !workspace.isOwn($0) }) ?? true,
             !workspace.isLedger(row.id)

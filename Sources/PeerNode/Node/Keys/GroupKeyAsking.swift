@@ -34,7 +34,7 @@ extension KeySchedule {
     private func mayReadPublic(_ device: DeviceID?, in workspace: Workspace) -> Bool {
         device.flatMap {
             workspace.judged.contentGrant(
-                of: $0, leastRole: DocumentKind.channel.leastRole)
+                of: $0, leastRole: DocumentAccess.workspace.leastRole)
         } != nil
     }
 
@@ -43,7 +43,7 @@ extension KeySchedule {
     /// under which something is to be read.
     func lackedGroupKeys(of workspace: Workspace) -> [KeyID] {
         let unread = workspace.secrets.lacked.names { document in
-            store.operations.document(document, in: workspace.number)?.kind != .privateDocument
+            store.operations.privateDocument(document, in: workspace.number) == nil
         }
         var seen = unread
         let given = workspace.secrets.index.newestFirst.filter { known in

@@ -27,17 +27,24 @@ extension KeySchedule {
 
     /// Notes content that does not open because its key is not here.
     func noteLacked(_ header: OperationHeader, _ key: KeyID, in workspace: Workspace) {
-        // A guest opens nothing public, and lacks nothing of it.
         guard home != nil,
-            let kind = store.operations.document(header.document, in: workspace.number)?.kind,
-            // Where a document shows only what came after the own coming in, older keys are no loss.
-            kind == .privateDocument
-                ? workspace.sealed.documents[header.document]?.root?.history == .all
-                : (kind == .channel || kind == .profile) && !workspace.secrets.keys.isEmpty,
+            let row = store.operations.document(header.document, in: workspace.number),
+            lacks(row, in: workspace),
             let member = workspace.judged.subject(ofGrant: header.grant),
             header.device != turn.session.ownDevice
         else { return }
         workspace.secrets.lacked.note(
             .init(key: key, document: header.document, device: header.device), by: member)
+    }
+
+    /// Whether something is missing where content of a document does not open.
+    private func lacks(_ row: OperationStore.DocumentRow, in workspace: Workspace) -> Bool {
+        switch row.kind.access {
+        // A guest opens nothing public, and lacks nothing of it.
+        case .workspace: !workspace.secrets.keys.isEmpty
+        // Where a document shows only what came after the own coming in, older keys are no loss.
+        case .insiders: workspace.sealed.documents[row.id]?.root?.history == .all
+        case .unsealed, .boxes, .undecided: false
+        }
     }
 }

@@ -30,8 +30,9 @@ extension KeySchedule {
         _ document: DocumentID, _ key: KeyID, in workspace: Workspace
     ) -> SymmetricKey? {
         if let document = workspace.sealed.documents[document] { return document.contentKey(key) }
-        guard store.operations.document(document, in: workspace.number)?.kind != .privateDocument
-        else { return nil }
+        guard store.operations.privateDocument(document, in: workspace.number) == nil else {
+            return nil
+        }
         return workspace.documentKey(document, key)
     }
 

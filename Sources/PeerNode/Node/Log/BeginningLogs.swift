@@ -50,8 +50,7 @@ extension LogShares {
     private func countedPlace(of log: LogName, in workspace: Workspace) -> DocumentID {
         let document = log.document
         guard isPaidFor(document, in: workspace) else { return document }
-        let row = store.operations.document(document, in: workspace.number)
-        return row?.kind == .privateDocument ? document : .zero
+        return store.operations.privateDocument(document, in: workspace.number)?.id ?? .zero
     }
 
     /// What is not asked for when a log could not begin: others of that device in that document. Those

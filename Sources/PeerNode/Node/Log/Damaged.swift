@@ -44,7 +44,7 @@ extension OperationLog {
         do throws(StorageError) {
             for id in store.operations.documents(ofWorkspace: workspace.number) {
                 guard let row = store.operations.document(id, in: workspace.number),
-                    row.kind == .privateDocument || row.kind == .unknown,
+                    row.kind.access.mayBePrivate,
                     try !store.registry.secrets(of: row.number).isEmpty
                 else { continue }
                 if row.kind == .unknown { named.unknown.append(id) } else { named.known.append(id) }

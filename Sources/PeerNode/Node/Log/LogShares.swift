@@ -166,7 +166,7 @@ final class LogShares: LogPart {
             let vouchers = vouchers(
                 for: .init(log, operation.header.sequence), author, in: workspace)
             let shares =
-                [AuthorityBudget.Share(isProfile ? .profile : .privateDocuments, of: author)]
+                [AuthorityBudget.Share(isProfile ? .profile : .privateAuthority, of: author)]
                 + [share(of: log.device, in: workspace)].compactMap { $0 }
                 + vouchers.map { .init(isProfile ? .vouchedProfile : .vouchedPrivate, of: $0) }
             // Everybody's is bounded, as an admin's is there: who relays it cannot tell who is one.

@@ -158,20 +158,14 @@ extension Messages {
         _ type: EventType, _ row: ViewStore.MessageRow, _ isHidden: Bool, _ arrival: Int64,
         _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
-        guard !isHidden || row.isRefused, isTold(of: row.document, in: workspace),
+        guard !isHidden || row.isRefused,
+            let document = store.operations.document(numbered: row.document),
+            workspace.isTold(of: document),
             try !isDeleted(row.position.arrival)
         else { return }
         try turn.record(
             type, workspace: workspace.number, document: row.document, arrival: arrival,
             isBackfill: source.isBackfill)
-    }
-
-    /// Whether people are told of what happens in a document.
-    private func isTold(of document: Int64, in workspace: Workspace) -> Bool {
-        guard let row = store.operations.document(numbered: document) else { return false }
-        return row.kind == .privateDocument
-            ? workspace.channelIndex.channel(document) != nil
-            : workspace.book.deleted[row.id] == nil
     }
 
     // MARK: Mentions

@@ -16,21 +16,20 @@ extension Messages {
         guard let first = appended.first?.operation.header.sequence else { return }
         let isJudgedAnew = try judgeAppended(
             to: branch, from: first, in: workspace, because: source)
+        let isPrivate = document.kind.access == .insiders
         let before = store.operations.branch(branch)?.kept
         var kept = before
         for item in appended {
             let header = item.operation.header
             let isValid = store.operations.isValid(header.sequence, in: branch)
             if isValid { kept = .init(sequence: header.sequence, id: item.operation.id) }
-            if document.kind == .privateDocument {
-                core.privates.noteSealed(item, of: log.document, in: workspace)
-            }
-            guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
+            if isPrivate { core.privates.noteSealed(item, of: log.document, in: workspace) }
+            guard header.kind == OperationKind.content.rawValue, document.kind.contents != nil,
                 let content = core.keys.fresh.takeWritten(item.operation.payload)
                     ?? core.keys.content(of: item.operation, in: workspace)
             else { continue }
             core.keys.fresh.note(content, of: item.operation.payload, arrival: item.arrival)
-            if document.kind == .privateDocument {
+            if isPrivate {
                 guard let stored = try store.operations.operation(item.arrival) else { continue }
                 try core.messages.sealed.foldPrivate(content, stored, in: workspace, from: source)
                 continue
@@ -50,7 +49,7 @@ extension Messages {
         try noteRedactions(appended, of: log, in: document, from: source)
         // Nothing is judged before it is known what a document is.
         if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
-        if isJudgedAnew, document.kind == .profile {
+        if isJudgedAnew, document.kind.holds(.profiles) {
             try core.profiles.reloadProfilesLater(of: workspace, from: source)
         }
         try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
@@ -99,20 +98,18 @@ extension Messages {
     ) throws(StorageError) {
         let workspace = place.workspace
         // Nothing else has an effect in a ledger, and what is said of coins has none elsewhere (W-94).
-        guard workspace.isLedger(place.documentID) == content.isOfLedger else { return }
+        guard workspace.isLedger(place.documentID) == content.isOfLedger,
+            place.document.kind.holds(.init(of: content))
+        else { return }
         switch content {
         case .message(let message):
-            guard place.document.kind == .channel,
-                let grant = store.operations.number(ofGrant: place.grant)
-            else { return }
+            guard let grant = store.operations.number(ofGrant: place.grant) else { return }
             try fold(message, place, grant: grant)
         case .annotation(let annotation):
-            guard place.document.kind == .channel else { return }
             try fold(
                 annotation, place.word, isValid: place.isValid, in: workspace, from: place.source)
         case .membership(let action, let members):
-            guard place.document.kind == .channel,
-                let author = workspace.judged.subject(ofGrant: place.grant),
+            guard let author = workspace.judged.subject(ofGrant: place.grant),
                 try !isDeleted(place.arrival)
             else { return }
             let word = MembershipWord(
@@ -122,7 +119,6 @@ extension Messages {
         case .attestation(let said): try foldAttestation(said, place)
         case .own: break
         case .note, .ledger:
-            guard place.document.kind == .channel else { return }
             for family in core.contentFamilies {
                 try family.fold(
                     content, place.word, isValid: place.isValid, in: workspace, from: place.source)
@@ -167,7 +163,7 @@ extension Messages {
         _ content: ContentPayload, _ place: Folding
     ) throws(StorageError) {
         let workspace = place.workspace
-        guard place.document.kind == .profile, let (subject, value) = content.aboutOneself,
+        guard let (subject, value) = content.aboutOneself,
             let author = workspace.judged.subject(ofGrant: place.grant)
         else { return }
         try core.profiles.fold(
@@ -181,8 +177,7 @@ extension Messages {
     private func foldAttestation(
         _ said: Attestation, _ place: Folding
     ) throws(StorageError) {
-        guard place.document.kind == .profile,
-            let author = place.workspace.judged.subject(ofGrant: place.grant),
+        guard let author = place.workspace.judged.subject(ofGrant: place.grant),
             let stored = try store.operations.operation(place.arrival, hasPayload: false)
         else { return }
         try core.profiles.fold(
@@ -245,9 +240,8 @@ extension Messages {
         guard known == nil, let content = try core.keys.content(of: stored, in: workspace) else {
             return
         }
-        if row.kind == .privateDocument {
-            return try core.messages.sealed.foldPrivate(
-                content, stored, in: workspace, from: source)
+        guard row.kind.access != .insiders else {
+            return try sealed.foldPrivate(content, stored, in: workspace, from: source)
         }
         try fold(content, of: stored, row, in: workspace, from: source)
     }
@@ -293,9 +287,7 @@ extension Messages {
         }
         guard !sealing.isEmpty else { return }
         for document in store.operations.documents(ofWorkspace: workspace.number)
-        where [.channel, .profile].contains(
-            store.operations.document(document, in: workspace.number)?.kind)
-        {
+        where store.operations.document(document, in: workspace.number)?.kind.access == .workspace {
             try refold(document, sealedUnder: sealing, in: workspace, from: source)
         }
     }

@@ -3,17 +3,6 @@ import WorkspaceModel
 
 /// How far content is valid. Verdicts are kept by spans of one grant (`GrantSpan`), so that what
 /// changes them costs the rows that change.
-extension DocumentKind {
-    /// The weakest role that may write there. Guests take part in private documents, and as long
-    /// as nothing says that a document is public it may be one of those.
-    var leastRole: Role {
-        switch self {
-        case .authority, .channel, .profile: .member
-        case .unknown, .mailbox, .privateDocument: .guest
-        }
-    }
-}
-
 extension Messages {
     /// Judges what was just stored on a branch, and what of it waited for a cut's place to come.
     ///
@@ -90,7 +79,9 @@ extension Messages {
             hasChanged = true
             let isShown = bound.map { $0 > span.validThrough ?? 0 || span.validThrough == nil }
             if isShown == true { unsettled.noteGivenBack(moving.count, under: span.grant) }
-            guard store.operations.document(numbered: branch.document)?.kind == .channel
+            guard
+                store.operations.document(numbered: branch.document)?.kind.holdsPublicMessages
+                    == true
             else { continue }
             let positions = try store.operations.positions(in: branch.number, moving)
             turn.tally.noteRejudged(rows: positions.count)
@@ -189,7 +180,7 @@ extension Messages {
         } else {
             let kind = store.operations.document(numbered: branch.document)?.kind
             limit = workspace.judged.contentLimit(
-                grant: grant, log: branch.log, leastRole: (kind ?? .unknown).leastRole)
+                grant: grant, log: branch.log, leastRole: (kind ?? .unknown).access.leastRole)
             workspace.judged.contentLimits[place] = limit
         }
         var search = CutSearch(branch, store.operations, workspace: workspace.number)

@@ -11,7 +11,7 @@ extension Messages {
         _ appended: [OperationStore.Appended], of log: LogName,
         in document: OperationStore.DocumentRow, from source: OperationSource
     ) throws(StorageError) {
-        guard document.kind.holdsContent else { return }
+        guard document.kind.mayHoldContent else { return }
         for item in appended {
             let header = item.operation.header
             switch OperationKind(rawValue: header.kind) {
@@ -80,8 +80,9 @@ extension Messages {
         // Nobody's documents wait for what somebody had judged anew in another one.
         let limit = Limits.redactionsWeighedPerTurnMax / redactionReviews.count
         for number in redactionReviews.keys.sorted() {
-            guard let row = store.operations.document(numbered: number), row.kind.holdsContent,
-                row.kind != .unknown, let workspace = core.workspaces[row.workspace],
+            guard let row = store.operations.document(numbered: number),
+                let contents = row.kind.contents, !contents.isEmpty,
+                let workspace = core.workspaces[row.workspace],
                 // Taken out, so that what is large is not copied.
                 var review = redactionReviews.removeValue(forKey: number)
             else {
@@ -195,10 +196,12 @@ extension Messages {
                         nextPayloadErasure ?? due, due)
                 }
             }
-            guard document.kind != .profile else {
+            guard !document.kind.holds(.profiles) else {
                 return core.profiles.forgetProfile(stored, in: workspace, &said.forgotten)
             }
-            if document.kind == .channel { try core.channels.silence(place.arrival, workspace) }
+            if document.kind.holds(.subscriptions) {
+                try core.channels.silence(place.arrival, workspace)
+            }
             said.isOwnChanged = said.isOwnChanged || isForOwnDevices(stored, in: workspace)
             said.deleted.append(place.arrival)
             let gap = try gap(of: stored, by: redaction, in: workspace)
@@ -231,14 +234,16 @@ extension Messages {
         try store.view.redactions.set(nil, of: stored.place.arrival, in: document.number)
         try core.queries.reindex(stored)
         if stored.entry.absent != nil { try miss(stored.place.arrival) }
-        if document.kind == .profile {
+        if document.kind.holds(.profiles) {
             if stored.entry.absent == nil {
                 try fold(
                     stored, document, in: workspace,
                     from: .released(source: 0, isBackfill: isBackfill))
             }
         } else {
-            if document.kind == .channel { try core.channels.owe(stored.place.arrival, .nothing) }
+            if document.kind.holds(.subscriptions) {
+                try core.channels.owe(stored.place.arrival, .nothing)
+            }
             if try core.privates.visibility(of: stored, in: workspace) == .shown {
                 said.back.append(stored.place.arrival)
             }
@@ -270,16 +275,6 @@ extension Messages {
         try turn.record(
             type, workspace: workspace.number, document: stored.document,
             arrival: stored.place.arrival, extra: author?.bytes, isBackfill: isBackfill)
-    }
-}
-
-extension DocumentKind {
-    /// Whether what is said there can be deleted, as far as is known.
-    var holdsContent: Bool {
-        switch self {
-        case .channel, .privateDocument, .profile, .unknown: true
-        case .authority, .mailbox: false
-        }
     }
 }
 

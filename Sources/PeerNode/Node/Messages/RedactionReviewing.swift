@@ -101,7 +101,7 @@ extension Messages {
         in workspace: Workspace
     ) throws(StorageError) {
         guard let document = store.operations.document(log.document, in: workspace.number),
-            document.kind == .channel, redactedDocuments.contains(document.number)
+            document.kind.holdsPublicMessages, redactedDocuments.contains(document.number)
         else { return }
         let places = Set(appended.map(\.operation.header.sequence))
         if let named = workspace.book.cuts[log], !named.isDisjoint(with: places) {

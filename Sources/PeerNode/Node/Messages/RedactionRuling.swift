@@ -21,6 +21,27 @@ extension Messages {
         let power: Int?
     }
 
+    /// Who may delete in a document what others wrote.
+    private enum Moderation {
+        /// Owners and admins of the workspace, and those of the channel.
+        case byRoles
+        /// Owners and admins of the private channel; `nil` as long as nothing of it is opened.
+        case bySeats(PrivateDocument?)
+        /// Nobody: there everybody speaks of themselves.
+        case byNobody
+    }
+
+    private func moderation(of document: DocumentID, in workspace: Workspace) -> Moderation {
+        guard let row = store.operations.document(document, in: workspace.number) else {
+            return .byRoles
+        }
+        if row.kind.holds(.profiles) { return .byNobody }
+        switch row.kind.access {
+        case .insiders: return .bySeats(workspace.sealed.documents[document])
+        case .unsealed, .workspace, .boxes, .undecided: return .byRoles
+        }
+    }
+
     func ruling(
         on target: StoredOperation, _ before: ViewStore.Deletion?,
         because cause: RedactionReview.Cause, in workspace: Workspace, _ pass: RedactionPass
@@ -70,9 +91,8 @@ extension Messages {
         else { return best }
         let isOwn = voice.member == author
         if !isOwn {
-            // Nobody deletes what somebody says of himself.
-            guard store.operations.document(numbered: target.document)?.kind != .profile,
-                voice.power != nil,
+            if case .byNobody = moderation(of: target.log.document, in: workspace) { return best }
+            guard voice.power != nil,
                 try !isUndone(spoken.operation, by: voice, in: workspace, pass)
             else { return best }
         }
@@ -101,8 +121,10 @@ extension Messages {
 
     /// Whether this node can tell who may delete what others wrote.
     func judgesOthers(in document: DocumentID, _ workspace: Workspace) -> Bool {
-        store.operations.document(document, in: workspace.number)?.kind != .privateDocument
-            || workspace.sealed.documents[document]?.root != nil
+        switch moderation(of: document, in: workspace) {
+        case .bySeats(let document): document?.root != nil
+        case .byRoles, .byNobody: true
+        }
     }
 
     /// Whether a valid word of its own author, or of somebody stronger, takes a redaction back.
@@ -142,25 +164,25 @@ extension Messages {
         if let known = pass.rights[place] {
             right = known
         } else {
-            right = self.right(under: grant, in: target.log.document, target.document, workspace)
+            right = self.right(under: grant, in: target.log.document, workspace)
             pass.rights[place] = .some(right)
         }
         return right.map { $0.member == author || $0.reachesOthers } ?? false
     }
 
     private func right(
-        under grant: Int64, in document: DocumentID, _ number: Int64, _ workspace: Workspace
+        under grant: Int64, in document: DocumentID, _ workspace: Workspace
     ) -> RedactionPass.Right? {
         guard let id = store.operations.grant(grant),
             let member = workspace.judged.subject(ofGrant: id)
         else { return nil }
         let reachesOthers: Bool
-        switch store.operations.document(numbered: number)?.kind {
-        case .privateDocument:
-            reachesOthers =
-                workspace.sealed.documents[document]?.everMayDelete(member) ?? false
-        case .profile: reachesOthers = false
-        default:
+        switch moderation(of: document, in: workspace) {
+        case .bySeats(let document):
+            reachesOthers = document?.everMayDelete(member) ?? false
+        case .byNobody:
+            reachesOthers = false
+        case .byRoles:
             reachesOthers =
                 workspace.judged.role(ofGrant: id).map { $0 <= .admin } ?? false
                 || core.channels.everHadPower(member, in: document, workspace)
@@ -178,12 +200,12 @@ extension Messages {
             let member = workspace.judged.subject(ofGrant: id)
         else { return false }
         if member == voice.member { return true }
-        let document = redaction.log.document
-        if store.operations.document(numbered: redaction.document)?.kind == .privateDocument {
-            return workspace.sealed.documents[document]?.everMayDelete(member) ?? false
+        switch moderation(of: redaction.log.document, in: workspace) {
+        case .bySeats(let document): return document?.everMayDelete(member) ?? false
+        case .byRoles, .byNobody:
+            if let role = workspace.judged.role(ofGrant: id), role <= .admin { return true }
+            return workspace.ruling(ofChannel: redaction.log.document)?.power(of: member) != nil
         }
-        if let role = workspace.judged.role(ofGrant: id), role <= .admin { return true }
-        return workspace.ruling(ofChannel: document)?.power(of: member) != nil
     }
 
     /// Whether an undo has a say about a redaction now. Where it gets one later, that is seen as a
@@ -218,18 +240,18 @@ extension Messages {
             let member = workspace.judged.subject(ofGrant: stored.entry.grant)
         else { return nil }
         var spoken = RedactionPass.Spoken(operation: stored, member: member)
-        if store.operations.document(numbered: stored.document)?.kind == .privateDocument {
+        switch moderation(of: stored.log.document, in: workspace) {
+        case .bySeats(let document):
             // An admin of the workspace has no power there, opened or not.
-            guard let document = workspace.sealed.documents[stored.log.document] else {
-                return spoken
+            if let document {
+                spoken.power = try power(of: member, stored, in: document, workspace)
             }
-            spoken.power = try power(of: member, stored, in: document, workspace)
-            return spoken
-        }
-        spoken.power = try power(of: member, stored, in: workspace)
-        if spoken.power == nil, let ruling = workspace.ruling(ofChannel: stored.log.document) {
-            spoken.formerPower = try core.channels.formerPower(
-                of: member, stored, ruling, in: workspace)
+        case .byRoles, .byNobody:
+            spoken.power = try power(of: member, stored, in: workspace)
+            if spoken.power == nil, let ruling = workspace.ruling(ofChannel: stored.log.document) {
+                spoken.formerPower = try core.channels.formerPower(
+                    of: member, stored, ruling, in: workspace)
+            }
         }
         return spoken
     }

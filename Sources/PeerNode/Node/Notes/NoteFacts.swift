@@ -28,10 +28,7 @@ final class NoteFacts: NotePart {
 
     /// Whether people are told of what happens in a document.
     func isTold(of document: Int64, in workspace: Workspace) -> Bool {
-        guard let row = store.operations.document(numbered: document) else { return false }
-        return row.kind == .privateDocument
-            ? workspace.channelIndex.channel(document) != nil
-            : workspace.book.deleted[row.id] == nil
+        store.operations.document(numbered: document).map(workspace.isTold) ?? false
     }
 
     /// Whether a note was deleted, and can come back.

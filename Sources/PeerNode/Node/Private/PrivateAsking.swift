@@ -41,8 +41,7 @@ final class PrivateAsking: CorePart {
         var unknown: [(DocumentID, [KeyID])] = []
         let devices = Set(
             workspace.members.filter { others.contains($0.member) }.flatMap(\.devices))
-        for id in store.operations.documents(ofWorkspace: workspace.number)
-        where store.operations.document(id, in: workspace.number)?.kind == .privateDocument {
+        for id in store.operations.privateDocuments(ofWorkspace: workspace.number) {
             guard let document = workspace.sealed.documents[id] else {
                 if (try? core.privates.erasing.isErased(private: id)) != false { continue }
                 if isNewHere(workspace) || others.contains(workspace.member)
@@ -163,8 +162,7 @@ final class PrivateAsking: CorePart {
         _ have: KeyHave, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) -> Bool {
         guard let device = link.peer?.device, mayWrite, link.keys.wanted[have.document] != nil,
-            let row = store.operations.document(have.document, in: workspace.number),
-            row.kind == .privateDocument,
+            let row = store.operations.privateDocument(have.document, in: workspace.number),
             let payload = try? MailboxPayload(decoding: have.payload)
         else { return false }
         let place = MailboxPlace(

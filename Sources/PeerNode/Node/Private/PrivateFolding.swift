@@ -92,10 +92,10 @@ extension PrivateDocuments {
         _ appended: [OperationStore.Appended], _ document: OperationStore.DocumentRow,
         isJudgedAnew: Bool, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        switch document.kind {
-        case .mailbox:
+        switch document.kind.access {
+        case .boxes:
             try core.keys.readMailbox(appended, in: workspace, from: source)
-        case .privateDocument:
+        case .insiders:
             let arrivals = appended.filter {
                 $0.operation.header.kind == OperationKind.privateAuthority.rawValue
             }.map(\.arrival)
@@ -112,7 +112,7 @@ extension PrivateDocuments {
             if !isJudgedAnew, appended.contains(where: { known.isCut(at: $0.operation) }) {
                 try refoldLater(known, in: workspace, from: source)
             }
-        case .authority, .channel, .profile, .unknown: break
+        case .unsealed, .workspace, .undecided: break
         }
     }
 

@@ -10,8 +10,8 @@ extension PrivateDocuments {
         _ id: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> PrivateDocument? {
         if let known = workspace.sealed.documents[id] { return known }
-        guard let row = store.operations.document(id, in: workspace.number),
-            row.kind == .privateDocument, try !erasing.isErased(private: id)
+        guard let row = store.operations.privateDocument(id, in: workspace.number),
+            try !erasing.isErased(private: id)
         else { return nil }
         let document = PrivateDocument(
             id: id, number: row.number, vault: turn.session.vault, shelf: privateShelf)

@@ -27,7 +27,7 @@ final class RootKeeping: CorePart {
     }
 
     private func isPrivate(_ document: DocumentID, in workspace: Workspace) -> Bool {
-        store.operations.document(document, in: workspace.number)?.kind == .privateDocument
+        store.operations.privateDocument(document, in: workspace.number) != nil
     }
 
     /// Adds the root to what is kept of a private document, of which anything else is.

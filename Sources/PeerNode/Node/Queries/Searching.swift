@@ -209,7 +209,7 @@ extension Queries {
         guard let stored = try store.operations.operation(arrival),
             stored.entry.kind == OperationKind.content.rawValue,
             let document = store.operations.document(numbered: stored.document),
-            document.kind == .channel || document.kind == .privateDocument,
+            document.kind.holds(.messages),
             let workspace = core.workspaces[document.workspace], workspace.standing == .member,
             stored.entry.absent == nil, try store.view.redactions.deletion(of: arrival) == nil
         else { return nil }

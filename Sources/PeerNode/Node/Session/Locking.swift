@@ -249,18 +249,18 @@ extension HomeSession {
             let workspace = core.workspaces[document.workspace]
         else { return }
         let source = OperationSource.released(source: 0, isBackfill: false)
-        switch document.kind {
-        case .authority:
+        switch document.kind.access {
+        case .unsealed:
             guard let payload = workspace.authority[stored.place.link.id]?.payload else { return }
             workspace.secrets.unfolded += try core.keys.openKeys(of: payload, in: workspace)
             return
-        case .mailbox, .privateDocument:
+        case .boxes, .insiders:
             if stored.entry.kind == OperationKind.privateAuthority.rawValue {
                 guard judged.insert(document.number).inserted else { return }
                 return try core.privates.rejudgePrivate(document.id, in: workspace, from: source)
             }
             return try core.messages.sealed.foldPrivate(stored, in: workspace, from: source)
-        case .channel, .profile, .unknown:
+        case .workspace, .undecided:
             // What came before it is shown before it.
             try core.messages.foldUnfolded(in: workspace, from: source)
             try core.messages.fold(stored, document, in: workspace, from: source)

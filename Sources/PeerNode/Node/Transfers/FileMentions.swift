@@ -26,7 +26,7 @@ final class FileMentions: FilePart {
                 let workspace = core.workspaces[row.workspace]
             else { continue }
             found = found ?? workspace.number
-            guard row.kind == .privateDocument else {
+            guard row.kind.access == .insiders else {
                 for member in workspace.members where member.role <= .member {
                     devices.formUnion(member.devices)
                 }

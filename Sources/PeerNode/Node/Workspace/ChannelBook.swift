@@ -32,4 +32,13 @@ extension Workspace {
     func channel(numbered number: Int64?) -> Channel? {
         number.flatMap { channelIndex.channel($0) }
     }
+
+    /// Whether people are told of what happens in a document: to a private channel that they see, and
+    /// to a public one that is not deleted.
+    func isTold(of document: OperationStore.DocumentRow) -> Bool {
+        switch document.kind.access {
+        case .insiders: channelIndex.channel(document.number) != nil
+        case .unsealed, .workspace, .boxes, .undecided: book.deleted[document.id] == nil
+        }
+    }
 }

@@ -168,7 +168,7 @@ extension Workspace {
             default: return nil
             }
         case .closed(let circle):
-            guard circle.kind == .channel, let role = circle.roles[member] else { return nil }
+            guard let role = circle.powers[member] else { return nil }
             return role == .owner ? 0 : role == .admin ? 1 : nil
         }
     }

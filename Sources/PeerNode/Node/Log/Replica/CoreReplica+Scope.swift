@@ -26,7 +26,7 @@ extension CoreReplica {
 
     func serves(_ document: DocumentID) -> Bool {
         guard let scope, !isCommon(document) else { return true }
-        guard scope.documents.contains(document), kind(of: document) == .privateDocument else {
+        guard scope.documents.contains(document), access(to: document) == .insiders else {
             return false
         }
         return isPeerGuest ? isOpen(document) : true
@@ -35,10 +35,7 @@ extension CoreReplica {
     func takes(_ document: DocumentID) -> Bool {
         guard let scope, !isCommon(document) else { return true }
         guard scope.documents.contains(document) else { return false }
-        switch kind(of: document) {
-        case nil, .unknown, .privateDocument: return true
-        case .authority, .channel, .profile, .mailbox: return false
-        }
+        return access(to: document)?.mayBePrivate ?? true
     }
 
     func withDigest<Value>(_ body: (inout WorkspaceDigest) -> Value) -> Value {
@@ -56,8 +53,8 @@ extension CoreReplica {
         document == workspace.id || document == workspace.mailboxDocument
     }
 
-    private func kind(of document: DocumentID) -> DocumentKind? {
-        room.turn.store.operations.document(document, in: workspace.number)?.kind
+    private func access(to document: DocumentID) -> DocumentAccess? {
+        room.turn.store.operations.document(document, in: workspace.number)?.kind.access
     }
 
     /// Whether a document that the peer has named may be shown to it. Who cannot read the document

@@ -33,8 +33,8 @@ struct AuthorityBudget {
         /// Operations of others in the authority document that own ones need, by the member who
         /// needs them.
         case vouched
-        /// Operations of kind 3, by their author's member.
-        case privateDocuments
+        /// Operations on who is in a private document (kind 3), by their author's member.
+        case privateAuthority
         /// The same of others that own ones need, by the member who needs them.
         case vouchedPrivate
         /// Operations of the profile document, by their author's member.
@@ -51,7 +51,7 @@ struct AuthorityBudget {
         fileprivate var most: Double {
             switch self {
             case .authority, .doors: Double(Limits.authorityBurstPerMember)
-            case .privateDocuments: Double(Limits.privateBurstPerMember)
+            case .privateAuthority: Double(Limits.privateBurstPerMember)
             case .profile: Double(Limits.profileBurstPerMember)
             case .vouched, .vouchedPrivate, .vouchedProfile: Double(Limits.authorityBurstForOthers)
             case .device: Double(Limits.authorityBurstPerDevice)
