@@ -40,7 +40,7 @@ struct `A question` {
         Row(words: ["workspace", "leave"], call: "leave") { $0.people = ["Ada", "Bo"] },
         Row(words: ["workspace", "leave"], call: "leave", role: "member") {
             $0.ownMember = "u_me000000"
-            $0.changesChannel = { $0.owner = PersonObject(id: "u_me000000", name: "Me") }
+            $0.changesChannel = { $0.settings.owner = PersonObject(id: "u_me000000", name: "Me") }
         },
         Row(words: ["workspace", "leave"], call: "leave", role: nil) { _ in },
         Row(words: ["workspace", "forget", "acme"], call: "forget") { _ in },
@@ -65,7 +65,7 @@ struct `A question` {
             $0.changesMember = { $0.role = "guest" }
         },
         Row(words: channelTransfer, call: "transferChannel") {
-            $0.changesChannel = { $0.owner = PersonObject(id: "u_joon0000", name: "Joon") }
+            $0.changesChannel = { $0.settings.owner = PersonObject(id: "u_joon0000", name: "Joon") }
         },
         Row(words: ["device", "revoke", "amber"], call: "revokeDevice") {
             $0.moreDevices = [DeviceObject(id: "d_second00x7", name: "Amber", addedAt: 2)]
@@ -93,11 +93,13 @@ struct `A question` {
     static let allowed = [
         Row(words: ["channel", "delete", "general"], call: "deleteChannel", role: "member") {
             $0.ownMember = "u_me000000"
-            $0.changesChannel = { $0.owner = PersonObject(id: "u_me000000", name: "Me") }
+            $0.changesChannel = { $0.settings.owner = PersonObject(id: "u_me000000", name: "Me") }
         },
         Row(words: message, call: "deleteMessage", role: "member") {
             $0.ownMember = "u_me000000"
-            $0.changesChannel = { $0.admins = [PersonObject(id: "u_me000000", name: "Me")] }
+            $0.changesChannel = {
+                $0.settings.admins = [PersonObject(id: "u_me000000", name: "Me")]
+            }
         },
         Row(words: message, call: "deleteMessage", role: "guest") {
             $0.changesMessage = { $0.isSelf = true }
@@ -137,7 +139,7 @@ struct `A question` {
             let node = try #require(io.node)
             (node.ownRole, node.ownMember) = (row.role, "u_me000000")
             node.changesChannel = {
-                $0.owner = PersonObject(id: "u_me000000", name: "Me")
+                $0.settings.owner = PersonObject(id: "u_me000000", name: "Me")
                 $0.isPrivate = row.isPrivate
             }
             return Program.run(arguments: Self.channelTransfer + more, environment: [:], io: io)

@@ -105,20 +105,20 @@ struct `An object of the interface` {
         object.kind = "dm"
         object.isPrivate = true
         object.isDefault = true
-        object.description = "d"
-        object.topic = "t"
-        (object.image, object.copies) = ("preset:7", 3)
-        object.owner = mina
+        object.settings.description = "d"
+        object.settings.topic = "t"
+        (object.settings.image, object.settings.copies) = ("preset:7", 3)
+        object.settings.owner = mina
         object.members = 2
         object.people = [joon, mina]
         object.isJoined = true
-        object.isArchived = true
-        object.history = "from-join"
-        object.unread = 1
-        object.mentions = 4
-        object.isMuted = true
-        object.mutedUntil = 8
-        object.notify = "none"
+        object.settings.isArchived = true
+        object.settings.history = "from-join"
+        object.reading.unread = 1
+        object.reading.mentions = 4
+        object.reading.isMuted = true
+        object.reading.mutedUntil = 8
+        object.reading.notify = "none"
         object.last = PreviewObject(id: "m_1", author: joon, at: 7, text: nil)
         #expect(
             object.json.text == """

@@ -102,11 +102,11 @@ final class TableNode: NodeCommands {
     var channel: ChannelObject {
         var object = ChannelObject(
             id: "c_general0", workspace: "w_acme0000", name: channelName, createdAt: 1)
-        object.unread = unreadMessages
-        object.isArchived = isArchived
+        object.reading.unread = unreadMessages
+        object.settings.isArchived = isArchived
         object.kind = notice.kind
-        object.isMuted = notice.isMuted
-        object.notify = notice.notify
+        object.reading.isMuted = notice.isMuted
+        object.reading.notify = notice.notify
         changesChannel(&object)
         return object
     }

@@ -30,14 +30,7 @@ extension Events {
         object.isDeleted = isDeleted(document, in: workspace)
         guard let last else { return object }
         if last.isDirect { object.kind = "dm" }
-        if last.circle?.isFromJoin == true { object.history = "from-join" }
-        object.description = last.description
-        object.topic = last.topic
-        object.image = Picture.shown(last.image)
-        object.copies = Int64(last.copies)
-        object.owner = last.owner.map { core.membership.person($0, in: workspace) }
-        object.admins = last.admins.sorted().map { core.membership.person($0, in: workspace) }
-        object.isArchived = last.isArchived
+        object.settings = core.queries.settings(of: last, in: workspace)
         return object
     }
 

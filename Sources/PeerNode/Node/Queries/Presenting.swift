@@ -121,22 +121,31 @@ extension Queries {
             object.people = channel.people.map { core.membership.person($0, in: workspace) }
         }
         object.isPrivate = channel.isPrivate
-        if channel.circle?.isFromJoin == true { object.history = "from-join" }
         let followers = try core.channels.followers(of: channel, in: workspace)
         object.isDefault = channel.isDefault
         object.isTwin = !channel.isDirect && workspace.hasTwin(channel)
-        object.description = channel.description
-        object.topic = channel.topic
-        object.image = Picture.shown(channel.image)
-        object.copies = Int64(channel.copies)
-        object.owner = channel.owner.map { core.membership.person($0, in: workspace) }
-        object.admins = channel.admins.sorted().map { core.membership.person($0, in: workspace) }
+        object.settings = settings(of: channel, in: workspace)
         object.members = Int64(followers.count)
         object.isJoined = followers.contains(workspace.member)
-        object.isArchived = channel.isArchived
         object.last = try preview(of: channel, in: workspace)
-        try addReading(to: &object, channel, in: workspace)
+        object.reading = try reading(of: channel, in: workspace)
         return object
+    }
+
+    /// How a channel is set up, also one that is deleted.
+    func settings(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) -> ChannelObject.Settings {
+        var settings = ChannelObject.Settings()
+        settings.description = channel.description
+        settings.topic = channel.topic
+        settings.image = Picture.shown(channel.image)
+        settings.copies = Int64(channel.copies)
+        settings.owner = channel.owner.map { core.membership.person($0, in: workspace) }
+        settings.admins = channel.admins.sorted().map { core.membership.person($0, in: workspace) }
+        settings.isArchived = channel.isArchived
+        if channel.circle?.isFromJoin == true { settings.history = "from-join" }
+        return settings
     }
 
     private func preview(
@@ -334,18 +343,20 @@ extension Queries {
         }
     }
 
-    /// Fills in what the caller has read of a conversation, and wants to hear of it.
-    func addReading(
-        to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
-    ) throws(StorageError) {
-        guard channel.conversation != nil else { return }
+    /// What the caller has read of a conversation, and wants to hear of it.
+    private func reading(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> ChannelObject.Reading {
+        var reading = ChannelObject.Reading()
+        guard channel.conversation != nil else { return reading }
         let unread = try core.own.unread(channel, in: workspace)
-        object.unread = unread.count
-        object.mentions = unread.mentions
+        reading.unread = unread.count
+        reading.mentions = unread.mentions
         let mute = try core.own.isMuted(channel, in: workspace)
-        object.isMuted = mute.isMuted
-        object.mutedUntil = mute.until.map(Int64.init(clamping:))
-        object.notify = try core.own.noticeLevel(of: channel, in: workspace).word
+        reading.isMuted = mute.isMuted
+        reading.mutedUntil = mute.until.map(Int64.init(clamping:))
+        reading.notify = try core.own.noticeLevel(of: channel, in: workspace).word
+        return reading
     }
 
     /// When the own person has starred a message, milliseconds since 1970; `nil` where they have not.

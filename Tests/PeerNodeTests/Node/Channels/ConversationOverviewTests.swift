@@ -22,8 +22,8 @@ struct `What lists know of conversations` {
                 let isShown = object.isJoined || channel.isDirect || (isOut && row.entry.isShown)
                 let isSame =
                     entry == row.entry && isShown == row.entry.isShown
-                    && object.unread == row.entry.unread
-                    && object.mentions == row.entry.mentions
+                    && object.reading.unread == row.entry.unread
+                    && object.reading.mentions == row.entry.mentions
                     && (object.last?.at ?? object.createdAt) == row.entry.moved
                 return isSame ? nil : "\(channel.publicID): \(row.entry), not \(entry)"
             }

@@ -78,7 +78,7 @@ struct `The home` {
         for number in 0..<2_000 {
             var channel = ChannelObject(
                 id: "c_\(number)", workspace: "w_1", name: "n", createdAt: Int64(number))
-            channel.topic = String(repeating: "x", count: 1_000)
+            channel.settings.topic = String(repeating: "x", count: 1_000)
             home.channels.append(channel)
             home.directs.append(channel)
         }

@@ -106,8 +106,8 @@ final class ReadingDesk: CorePart, ReadingCommands {
     ) throws(StorageError) -> ReadingObject {
         let shown = try core.queries.object(of: channel, in: workspace)
         var object = ReadingObject(id: shown.id, name: shown.name)
-        object.unread = shown.unread
-        object.mentions = shown.mentions
+        object.unread = shown.reading.unread
+        object.mentions = shown.reading.mentions
         object.last = shown.last
         let unread = try core.own.unread(channel, in: workspace)
         if unread.count > 0, let newest = unread.newest {
