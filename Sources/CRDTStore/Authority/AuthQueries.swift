@@ -413,13 +413,15 @@ extension AuthEvaluator {
     /// Whether a grant written now may not list the device: an older one of its member's had
     /// revoked it.
     public func isBarred(_ device: DeviceID) -> Bool {
-        placed.isBarred(device, before: placed.everything)
+        var known = KnownRolls(before: placed.everything)
+        return placed.isBarred(device, &known)
     }
 
-    /// Whether a grant written now may list a device as a member's: what binds it counts, and it is not
-    /// barred.
-    public func mayBeListed(_ device: DeviceID, of member: MemberID) -> Bool {
-        placed.listingFault(placed.everything, [device], of: member) == nil
+    /// Those of some devices that a grant written now may list as a member's: what binds them counts, and
+    /// they are not barred.
+    public func listable(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
+        var known = KnownRolls(before: placed.everything)
+        return devices.filter { placed.listingFault([$0], of: member, &known) == nil }
     }
 
     /// Whether nothing that is here has bound the member or the device yet.

@@ -20,6 +20,13 @@ struct `The past of operations` {
             past.formUnion(other.past)
             plain.merge(other.plain) { max($0, $1) }
         }
+
+        mutating func formIntersection(_ other: Pair) {
+            past.formIntersection(other.past)
+            plain = plain.reduce(into: [:]) { common, count in
+                common[count.key] = other.plain[count.key].map { min($0, count.value) }
+            }
+        }
     }
 
     /// Few branches, as people have them, and now and then one far out.
@@ -44,6 +51,8 @@ struct `The past of operations` {
             case 0: pairs[place] = pairs[generator.below(pairs.count)]
             case 1, 2: pairs[place].formUnion(pairs[generator.below(pairs.count)])
             case 3 where generator.oneIn(4): pairs[place] = Pair()
+            case 4 where generator.oneIn(3):
+                pairs[place].formIntersection(pairs[generator.below(pairs.count)])
             default:
                 pairs[place].insert(
                     branch: anyBranch(&generator), position: UInt32(generator.below(5)))
@@ -93,6 +102,19 @@ struct `The past of operations` {
         #expect(!first.contains(branch: 4_000, position: 0))
         #expect(second.contains(branch: 70, position: 3))
         #expect(second.contains(branch: 99, position: 0))
+    }
+
+    @Test func `have nothing in common but what both know`() {
+        var (near, far) = (CausalPast(), CausalPast())
+        near.insert(branch: 3, position: 4)
+        far.insert(branch: 70_000, position: 0)
+        var common = far
+        common.formIntersection(near)
+        #expect(common == CausalPast())
+        far.insert(branch: 3, position: 2)
+        near.formIntersection(far)
+        #expect(near.contains(branch: 3, position: 2) && !near.contains(branch: 3, position: 3))
+        #expect(!near.contains(branch: 70_000, position: 0))
     }
 
     // MARK: Cost

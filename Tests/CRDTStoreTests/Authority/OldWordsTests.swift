@@ -127,7 +127,8 @@ struct `Old words` {
         }
         let evaluator = try AuthEvaluator.evaluateFromScratch(scene.story.history.operations)
         #expect(!evaluator.isBarred(scene.story.device("bob")))
-        #expect(!evaluator.mayBeListed(scene.story.device("evil"), of: scene.story.member("bob")))
+        let bob = scene.story.member("bob")
+        #expect(evaluator.listable([scene.story.device("evil")], of: bob).isEmpty)
         let given = scene.promote(["new", "bob"])
         #expect(try scene.isRefused(given) == false)
         #expect(scene.definition().refusals[given] == nil)

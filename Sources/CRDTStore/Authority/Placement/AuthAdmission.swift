@@ -32,7 +32,8 @@ extension PlacedOperations {
     /// who was removed or left, or whose admission has no effect, asks to come back, with own
     /// devices alone.
     func returnFault(
-        _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID]
+        _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID],
+        _ known: inout KnownRolls
     ) -> AuthFault? {
         guard let end = record.cited.end else { return .noReference }
         switch records[end].operation.action {
@@ -40,7 +41,7 @@ extension PlacedOperations {
         case .leave where records[end].author == member: break
         default: return .noReference
         }
-        return listingFault(record, devices, of: member)
+        return listingFault(devices, of: member, &known)
             ?? (devices.contains { isBound($0, toOthersThan: member, before: record) }
                 ? .deviceTaken : nil)
     }
@@ -70,11 +71,13 @@ extension PlacedOperations {
     }
 
     ///
-    func addDevicesFault(_ record: AuthRecord, _ devices: [DeviceID]) -> AuthFault? {
+    func addDevicesFault(
+        _ record: AuthRecord, _ devices: [DeviceID], _ known: inout KnownRolls
+    ) -> AuthFault? {
         guard let author = record.author, devices.count == 1 else { return .notBound }
         for device in devices {
             if isBound(device, toOthersThan: author, before: record) { return .deviceTaken }
-            if isBarred(device, before: record) { return .deviceBarred }
+            if isBarred(device, &known) { return .deviceBarred }
         }
         if record.operation.takesPlace {
             guard isRecovery(record.operation.device, of: author, before: record) else {
@@ -84,16 +87,19 @@ extension PlacedOperations {
             // Not counted: who has stolen the words would fill up the room for the next phrase.
             return keyFault(record)
         }
-        return hasLinkedMost(record, author) ? .tooManyDevices : keyFault(record)
+        return hasLinkedMost(record, author, &known) ? .tooManyDevices : keyFault(record)
     }
 
     /// Whether as many devices as a member may have are linked in this past, by the author's or by
     /// older ones. What younger devices link takes no room from an older one, nor what one that was
     /// revoked has linked: whoever steals a device keeps nobody's phrase from bringing them back.
-    private func hasLinkedMost(_ record: AuthRecord, _ author: MemberID) -> Bool {
+    private func hasLinkedMost(
+        _ record: AuthRecord, _ author: MemberID, _ known: inout KnownRolls
+    ) -> Bool {
         let all = people.additions[author] ?? []
         guard all.count >= Limits.devicesLinkedMax else { return false }
-        let roll = roll(of: author, before: record)
+        let roll = known.roll(of: author, self)
+        known.note(all.count)
         let own = roll.ages[record.operation.device]
         var counted: [DeviceID: Bool] = [:]
         var count = 0
@@ -104,7 +110,7 @@ extension PlacedOperations {
                 ?? (linker == record.operation.device
                     || isOlder(roll.ages[linker], than: own) && !roll.isBarred(linker)
                         && ((people.bindings[linker]?.count ?? 0) < 2
-                            || !isBarred(linker, before: record)))
+                            || !isBarred(linker, &known)))
             counted[linker] = counts
             count += counts ? 1 : 0
             if count >= Limits.devicesLinkedMax { return true }

@@ -9,7 +9,9 @@ extension PlacedOperations {
         var record = try place(operation)
         record.isOpaque = unknownFeatures.contains { record.knows(records[$0].place) }
         resolveCitations(of: &record)
-        record.fault = fault(of: record)
+        var known = KnownRolls(before: record)
+        record.fault = fault(of: record, &known)
+        note(looksAtRolls: known.looks)
         if let fault = record.fault, rules == .workspace { throw .faulty(fault) }
         let index = records.count
         record.admission = index

@@ -267,6 +267,12 @@ public struct AuthChange: Hashable, Sendable {
     public var moved: [OperationID] = []
     /// How many times more than once an end is judged from now on, each under a further grant.
     public var furtherGrants = 0
+    /// How many others were looked at to see whose the devices are that it lists, and what binds those that
+    /// ends take along.
+    public var looksAtRolls = 0
+
+    /// What somebody pays for besides verdicts: ends judged again, and looks as many as make one.
+    public var furtherWork: Int { furtherGrants + looksAtRolls / FurtherEnds.looksPerRecord }
 
     /// No change.
     public init() {}

@@ -57,6 +57,7 @@ extension PlacedOperations {
             for end in devicesEnded(by: record) {
                 further.confirms[end, default: []].append(index)
             }
+            registerChoice(index)
         case .setWorkspace(.some):
             invites.policies.append(index)
         case .feature(isKnown: false):
@@ -163,6 +164,7 @@ extension PlacedOperations {
             record.author.map { people.ownRemovals.drop(index, at: $0) }
         case .confirm:
             for end in devicesEnded(by: record) { further.confirms.drop(index, at: end) }
+            unregisterChoice(index)
         case .setWorkspace(.some):
             invites.policies.removeLast()
         case .feature(isKnown: false):

@@ -4,7 +4,9 @@ import WorkspaceModel
 /// (PROTOCOL.md, 4.0.2). What breaks one is refused, and so is what cites it.
 extension PlacedOperations {
     /// Why `record`, placed but not yet added, can never be valid.
-    func fault(of record: AuthRecord) -> AuthFault? {
+    ///
+    /// - Parameter known: what is found of its members' devices, which are asked about by several rules.
+    func fault(of record: AuthRecord, _ known: inout KnownRolls) -> AuthFault? {
         if record.isOpaque { return nil }
         guard record.operation.isWellBound else { return .notBound }
         if case .create(_, let devices) = record.operation.action {
@@ -14,7 +16,7 @@ extension PlacedOperations {
         if rules == .privateDocument { return privateFault(of: record, role) }
         switch record.operation.action {
         case .addDevices(let devices):
-            return addDevicesFault(record, devices)
+            return addDevicesFault(record, devices, &known)
         case .removeDevice(let device):
             return removeDeviceFault(record, role, device)
         case .invite(let terms):
@@ -23,14 +25,14 @@ extension PlacedOperations {
             return requestFault(record, role)
                 ?? (end == nil
                     ? newcomerFault(record, member, devices)
-                    : returnFault(record, member, devices))
+                    : returnFault(record, member, devices, &known))
         case .admit(_, let member, let devices, _):
             return admitFault(record, role, member, devices)
                 ?? newcomerFault(record, member, devices) ?? keyFault(record)
         case .grant(let grant):
             return grantFault(record, role, grant)
-                ?? listingFault(record, grant.devices, of: grant.member)
-                ?? transferFault(record, role, grant)
+                ?? listingFault(grant.devices, of: grant.member, &known)
+                ?? transferFault(record, role, grant, &known)
         case .recut:
             return recutFault(record, role)
         case .revokeInvite:
@@ -101,7 +103,7 @@ extension PlacedOperations {
 
     /// an owner hands the workspace to somebody who is let in, and keeps devices.
     private func transferFault(
-        _ record: AuthRecord, _ role: Role, _ grant: RoleGrant
+        _ record: AuthRecord, _ role: Role, _ grant: RoleGrant, _ known: inout KnownRolls
     ) -> AuthFault? {
         guard let kept = grant.drops else { return nil }
         guard role == .owner, grant.role == .owner else { return .badTransfer }
@@ -111,7 +113,7 @@ extension PlacedOperations {
         guard isLetIn, !kept.isEmpty, !grant.devices.isEmpty, let author = record.author else {
             return .badTransfer
         }
-        return listingFault(record, kept, of: author)
+        return listingFault(kept, of: author, &known)
     }
 
     /// nobody bars a device before it came in; an admin may revoke anybody's.

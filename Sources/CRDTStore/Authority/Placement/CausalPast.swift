@@ -64,6 +64,20 @@ struct CausalPast: Equatable, Sendable {
         root = Self.union(root, other.root)
     }
 
+    /// Leaves of it what is in `other`, too.
+    mutating func formIntersection(_ other: Self) {
+        var other = other
+        while other.height < height { other.grow() }
+        while height < other.height { grow() }
+        root = Self.intersection(root, other.root)
+        // As if nothing else had ever been in it.
+        if root.isEmpty { height = 0 }
+        while case .inner(let parts) = root, parts.count == 1, let only = parts.first {
+            root = only
+            height -= 1
+        }
+    }
+
     /// Makes room for 16 times as many branches.
     private mutating func grow() {
         root = root.isEmpty ? .empty : .inner([root])
@@ -152,6 +166,28 @@ struct CausalPast: Equatable, Sendable {
         }
         return isMine ? left : isTheirs ? right : .inner(parts)
     }
+
+    // MARK: What two have in common
+
+    /// Both are of one level. What is in both already is not made again, as in a union.
+    private static func intersection(_ left: Node, _ right: Node) -> Node {
+        switch (left, right) {
+        case (.leaf(let mine), .leaf(let theirs)):
+            if mine.isSame(as: theirs) { return left }
+            var common = zip(mine, theirs).map { min($0, $1) }
+            while common.last == 0 { common.removeLast() }
+            return common == mine ? left : common == theirs ? right : .leaf(common)
+        case (.inner(let mine), .inner(let theirs)):
+            if mine.isSame(as: theirs) { return left }
+            var common = zip(mine, theirs).map { intersection($0, $1) }
+            while common.last?.isEmpty == true { common.removeLast() }
+            if common.isEmpty { return .empty }
+            if common.isAllSame(as: mine) { return left }
+            return common.isAllSame(as: theirs) ? right : .inner(common)
+        // Of one level, so that the leaf is an empty one.
+        case (.inner, .leaf), (.leaf, .inner): return .empty
+        }
+    }
 }
 
 extension CausalPast.Node {
@@ -187,6 +223,13 @@ extension CausalPast.Node {
         guard case .inner(let parts) = self else { return [] }
         self = .empty
         return parts
+    }
+}
+
+extension Array where Element == CausalPast.Node {
+    /// Whether both have the same parts, each one storage.
+    fileprivate func isAllSame(as other: Self) -> Bool {
+        count == other.count && zip(self, other).allSatisfy { $0.isSame(as: $1) }
     }
 }
 

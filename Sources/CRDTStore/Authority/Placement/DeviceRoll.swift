@@ -16,8 +16,12 @@ struct DeviceRoll: Sendable {
     private(set) var ages: [DeviceID: DeviceAge] = [:]
     /// What bars each.
     private(set) var bars: [DeviceID: [Int]] = [:]
+    /// Of each that something bars, what all of that knows.
+    private var common: [DeviceID: CausalPast] = [:]
     /// All that counts.
     private(set) var links: [Link] = []
+    /// How many others were looked at to make it.
+    fileprivate(set) var looks = 0
 
     /// When a device came to a member: smaller is older, and the older may bar the younger.
     struct DeviceAge: Comparable, Sendable {
@@ -57,9 +61,21 @@ struct DeviceRoll: Sendable {
     mutating func append(_ link: Link) { links.append(link) }
 
     /// Enters a device by the oldest of what counts.
-    mutating func enter(_ device: DeviceID, _ age: DeviceAge, bars: [Int]) {
+    ///
+    /// - Parameter common: what all that bars it knows.
+    mutating func enter(
+        _ device: DeviceID, _ age: DeviceAge, bars: [Int], knowing common: CausalPast?
+    ) {
         ages[device] = age
         self.bars[device] = bars
+        self.common[device] = common
+    }
+
+    /// Whether what a device wrote there counts: it came to the member, and all that bars it knows that.
+    func counts(_ place: AuthPlace, by device: DeviceID) -> Bool {
+        guard let bars = bars[device] else { return false }
+        return bars.isEmpty
+            || common[device]?.contains(branch: place.branch, position: place.position) == true
     }
 
     /// Whether something bars a device as this member's.
@@ -69,12 +85,16 @@ struct DeviceRoll: Sendable {
 extension PlacedOperations {
     /// The devices of a member, as `record` knows them.
     ///
-    /// - Cost: a look for each binding of the member's devices, with each revocation that bars who wrote
-    ///   it; and for each revocation of such a device, with each that bars its author.
+    /// - Cost: `DeviceRoll.looks`: one for each binding of the member's devices, for each revocation of one
+    ///   of them, and for each that bars it; and those of `CountingEnds`. None for each pair of these: what
+    ///   bars a device is asked together what it knows.
     func roll(of member: MemberID, before record: AuthRecord) -> DeviceRoll {
-        let finals = countingFinals(of: member, before: record)
+        let finals = CountingEnds(of: member, before: record, self)
+        var roll = DeviceRoll()
+        let (added, admitted) = (people.additions[member] ?? [], people.admitted[member] ?? [])
+        roll.looks = finals.looks &+ added.count &+ admitted.count
         let additions = Dictionary(
-            grouping: (people.additions[member] ?? []).filter { record.knows(records[$0].place) }
+            grouping: added.filter { record.knows(records[$0].place) }
         ) { records[$0].operation.device }
         // The oldest is last.
         var open: [DeviceRoll.Link] = []
@@ -86,21 +106,21 @@ extension PlacedOperations {
             }
             open.insert(link, at: low)
         }
-        for index in people.admitted[member] ?? []
+        for index in admitted
         where record.knows(records[index].place) && letsIn(index, finals) {
             for link in links(by: index, after: nil) { note(link) }
         }
-        var roll = DeviceRoll()
         while let link = open.popLast() {
             let linker = records[link.binding].operation.device
             let isUnknown =
                 records[link.binding].operation.action.isAddition
-                && roll.bars[linker]?.allSatisfy { knows($0, link.binding) } != true
+                && !roll.counts(records[link.binding].place, by: linker)
             guard !isUnknown else { continue }
             roll.append(link)
             guard roll.ages[link.device] == nil else { continue }
             let bars = bars(of: link.device, as: member, link.age, roll, finals, before: record)
-            roll.enter(link.device, link.age, bars: bars)
+            roll.looks &+= bars.count &+ (people.removals[.device(link.device)]?.count ?? 0)
+            roll.enter(link.device, link.age, bars: bars, knowing: commonPast(of: bars))
             for addition in additions[link.device] ?? [] {
                 for next in links(by: addition, after: link.age) { note(next) }
             }
@@ -122,47 +142,18 @@ extension PlacedOperations {
         }
     }
 
-    /// The final ends of a member's phrases that are known and count: of several of one phrase those that
-    /// the strongest confirmation names, if somebody else has confirmed any. Whoever has old words writes
-    /// such ends with them, too.
-    private func countingFinals(of member: MemberID, before record: AuthRecord) -> Set<Int> {
-        let known = (further.finalEnds[member] ?? []).filter { record.knows(records[$0].place) }
-        guard known.count > 1 else { return Set(known) }
-        var strongest: [DeviceID: Int] = [:]
-        var confirmations: [Int: Set<Int>] = [:]
-        var ended = EndedSupports(self, before: record)
-        for end in known {
-            let device = records[end].operation.device
-            let found = (further.confirms[end] ?? []).filter {
-                record.knows(records[$0].place) && records[$0].author != member
-                    && !ended.contains($0)
-            }
-            confirmations[end] = Set(found)
-            for index in found where strongest[device].map({ isStronger(index, than: $0) }) ?? true
-            {
-                strongest[device] = index
-            }
-        }
-        return Set(
-            known.filter { end in
-                strongest[records[end].operation.device].map {
-                    confirmations[end]?.contains($0) == true
-                } ?? true
-            })
-    }
-
     /// Nobody comes in by a phrase that was replaced: some final end of it knows the admission.
-    private func letsIn(_ index: Int, _ finals: Set<Int>) -> Bool {
+    private func letsIn(_ index: Int, _ finals: CountingEnds) -> Bool {
         guard records[index].operation.action.isAdmission,
-            let phrase = devicesBound(index).first
+            let phrase = devicesBound(index).first, let known = finals.known[phrase]
         else { return true }
-        let own = finals.filter { records[$0].operation.device == phrase }
-        return own.isEmpty || own.contains { knows($0, index) }
+        let place = records[index].place
+        return known.contains(branch: place.branch, position: place.position)
     }
 
     private func bars(
         of device: DeviceID, as member: MemberID, _ age: DeviceRoll.DeviceAge, _ roll: DeviceRoll,
-        _ finals: Set<Int>, before record: AuthRecord
+        _ finals: CountingEnds, before record: AuthRecord
     ) -> [Int] {
         (people.removals[.device(device)] ?? []).filter { end in
             guard records[end].author == member, record.knows(records[end].place) else {
@@ -171,31 +162,16 @@ extension PlacedOperations {
             if finals.contains(end) { return true }
             let author = records[end].operation.device
             guard author != device, let judge = roll.ages[author], judge < age else { return false }
-            return (roll.bars[author] ?? []).allSatisfy { knows($0, end) }
+            return roll.counts(records[end].place, by: author)
         }
     }
 
-    /// Whether an older device of a member that it belongs to had revoked this one, or a phrase itself
-    /// after it had handed its place on. Its key is as good as stolen, for everybody.
-    func isBarred(_ device: DeviceID, before record: AuthRecord) -> Bool {
-        guard people.removals[.device(device)] != nil else { return false }
-        return (people.bindings[device] ?? [:]).keys.contains {
-            isBound(device, to: $0, before: record) && roll(of: $0, before: record).isBarred(device)
+    /// What all of some operations know; `nil` of none.
+    private func commonPast(of indices: [Int]) -> CausalPast? {
+        guard let first = indices.first else { return nil }
+        return indices.dropFirst().reduce(into: records[first].past) {
+            $0.formIntersection(records[$1].past)
         }
-    }
-
-    /// a list of a member's own devices, each bound by what counts, none barred.
-    func listingFault(
-        _ record: AuthRecord, _ devices: [DeviceID], of member: MemberID
-    ) -> AuthFault? {
-        for device in devices {
-            guard isBound(device, to: member, before: record) else { return .foreignDevice }
-            if isBarred(device, before: record) { return .deviceBarred }
-        }
-        // Where nobody has revoked anything, all counts.
-        guard !devices.isEmpty, people.ownRemovals[member] != nil else { return nil }
-        let roll = roll(of: member, before: record)
-        return devices.contains { roll.ages[$0] == nil } ? .foreignDevice : nil
     }
 
     /// An operation that would know one and all that this knows.

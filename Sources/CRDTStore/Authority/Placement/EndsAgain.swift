@@ -159,7 +159,7 @@ extension PlacedOperations {
     }
 
     /// How many of some records, the strongest first, are stronger than one.
-    private func place(of index: Int, among all: [Int]) -> Int {
+    func place(of index: Int, among all: [Int]) -> Int {
         var (low, high) = (0, all.count)
         while low < high {
             let middle = (low + high) / 2

@@ -33,6 +33,8 @@ struct PlacedOperations: Sendable {
 
     /// How many others were looked at to place what was added.
     var looks = 0
+    /// How many of these were for whose the devices are that it lists, or that an end takes along.
+    var looksAtRolls = 0
 
     /// Whether a revocation takes the effect from an operation, both given by the places of their records,
     /// whether it has effect itself or not.
@@ -124,6 +126,8 @@ struct FurtherEnds: Sendable {
     var links: [Int: [DeviceRoll.Link]] = [:]
     /// Confirmations of revocations of devices, by these.
     var confirms: [Int: [Int]] = [:]
+    /// Confirmations that name final ends of a phrase, by that phrase, the strongest first.
+    var choices: [OwnDevice: [Int]] = [:]
     /// Final ends by whose phrase they end.
     var finalEnds: [MemberID: [Int]] = [:]
     /// The device that each final end names.

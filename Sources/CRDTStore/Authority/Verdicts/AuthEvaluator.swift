@@ -46,8 +46,10 @@ public struct AuthEvaluator: Sendable {
     @discardableResult
     public mutating func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
         guard indices[operation.id] == nil else { return AuthChange() }
+        let before = verdicts.placed.looksAtRolls
         let index = try verdicts.link(operation)
         var change = verdicts.settle(from: index)
+        change.looksAtRolls = verdicts.placed.looksAtRolls &- before
         change.furtherGrants = records.indices[index...].count { records[$0].again.original != nil }
         return change
     }

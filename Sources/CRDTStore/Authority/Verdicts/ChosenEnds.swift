@@ -4,13 +4,8 @@
 /// - Cost: a look for each end that a confirmation names; where the one that chose is void, one for each
 ///   confirmation of the phrase's final ends; where another end is chosen, one for each of their records.
 extension AuthVerdicts {
-    /// The phrase of a final end, whatever grant the record is of.
-    func phrase(ofFinalEnd index: Int) -> OwnDevice? {
-        guard records[index].again.isFinalEnd, let member = records[index].author else {
-            return nil
-        }
-        return OwnDevice(member: member, device: records[index].operation.device)
-    }
+    /// See `PlacedOperations.phrase(ofFinalEnd:)`.
+    func phrase(ofFinalEnd index: Int) -> OwnDevice? { placed.phrase(ofFinalEnd: index) }
 
     /// Takes up that a confirmation has become valid, or is so no more.
     mutating func chooseEnds(by confirmation: Int) {

@@ -120,10 +120,14 @@ extension AuthVerdicts {
         if let known = placed.further.links[grant] { return known }
         guard let member = records[grant].gives.subject else { return [] }
         // Nothing that such a grant knows binds the member, so that nothing else has to be looked at.
-        let links =
-            placed.isEntry(grant)
-            ? placed.links(by: grant, after: nil)
-            : placed.roll(of: member, before: placed.knowing(grant)).links
+        let links: [DeviceRoll.Link]
+        if placed.isEntry(grant) {
+            links = placed.links(by: grant, after: nil)
+        } else {
+            let roll = placed.roll(of: member, before: placed.knowing(grant))
+            placed.note(looksAtRolls: roll.looks)
+            links = roll.links
+        }
         placed.further.links[grant] = links
         return links
     }

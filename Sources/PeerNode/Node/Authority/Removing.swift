@@ -166,9 +166,8 @@ extension Memberships {
     /// The devices of a member that a grant may list, in the order of their rank, which stays what it is.
     /// One that is barred is not among them, also where it is in by what does not know that.
     func listed(_ standing: MemberStanding, in workspace: Workspace) -> [DeviceID] {
-        let devices = standing.devices.filter {
-            workspace.judged.evaluator.mayBeListed($0, of: standing.member)
-        }
+        let devices = workspace.judged.evaluator.listable(
+            standing.devices, of: standing.member)
         return Array(
             workspace.judged.evaluator.byStrength(devices, of: standing.member)
                 .prefix(Limits.grantedDevicesMax))

@@ -242,9 +242,8 @@ extension Admissions {
     private func devices(
         of joiner: AuthorityPayload.Joiner, in workspace: Workspace
     ) -> [DeviceID] {
-        let devices = joiner.devices.map(\.device).filter {
-            workspace.judged.evaluator.mayBeListed($0, of: joiner.member)
-        }
+        let devices = workspace.judged.evaluator.listable(
+            joiner.devices.map(\.device), of: joiner.member)
         return workspace.judged.evaluator.byStrength(devices, of: joiner.member)
     }
 

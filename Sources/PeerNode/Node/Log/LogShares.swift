@@ -69,7 +69,7 @@ final class LogShares: LogPart {
     /// do so (S-5).
     func charge(_ payer: UnsettledVerdicts.Payer, for change: AuthChange) {
         let units = AuthorityBudget.units(
-            ofVerdicts: change.all.count, further: change.furtherGrants,
+            ofVerdicts: change.all.count, further: change.furtherWork,
             isCapped: payer.isCapped)
         guard units > 0 else { return }
         authorityBudget.charge(units, to: payer.shares, now: time.monotonic)
