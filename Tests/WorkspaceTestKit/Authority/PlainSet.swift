@@ -37,9 +37,21 @@ public struct PlainSet: Hashable, Sequence, Sendable {
     }
 
     /// Ascending.
-    public func makeIterator() -> AnyIterator<Int> {
-        var (word, rest) = (0, words.first ?? 0)
-        return AnyIterator { [words] in
+    public func makeIterator() -> Iterator { Iterator(words) }
+
+    /// Of its own type, because the rules are asked millions of times whom a past has.
+    public struct Iterator: IteratorProtocol {
+        private let words: [UInt64]
+        private var word = 0
+        private var rest: UInt64
+
+        fileprivate init(_ words: [UInt64]) {
+            self.words = words
+            rest = words.first ?? 0
+        }
+
+        /// The next larger place.
+        public mutating func next() -> Int? {
             while rest == 0 {
                 word += 1
                 guard word < words.count else { return nil }
