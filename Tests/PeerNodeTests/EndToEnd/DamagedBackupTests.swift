@@ -66,14 +66,22 @@ extension AttackedEndToEnd {
                 words: "it has window, which no store has"),
         ]
 
+        /// Somebody's who has said something and stopped. Each case damages a copy, and `Guardian` removes it.
+        private static let stopped = Result {
+            let mina = TemporaryNode()
+            try #require(mina.up(name: "Mina", workspace: "acme").status == 0)
+            try #require(mina.run("send", "general", "hello").status == 0)
+            try #require(mina.run("down").status == 0)
+            return mina
+        }
+
         @Test(arguments: damages)
         func `is restored no more than it is verified, and leaves nothing behind`(
             damage: Damage
         ) throws {
             let mina = TemporaryNode()
-            mina.up(name: "Mina", workspace: "acme")
-            mina.run("send", "general", "hello")
-            mina.run("down")
+            let sound = try Self.stopped.get()
+            try FileManager.default.copyItem(atPath: sound.home, toPath: mina.home)
             try Connection(path: mina.home + "/node.db", mode: .main, isDamaged: true)
                 .execute(damage.sql)
             let file = (mina.home as NSString).deletingLastPathComponent + "/damaged.bak"

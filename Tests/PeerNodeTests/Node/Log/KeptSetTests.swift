@@ -166,7 +166,8 @@ private final class ScatteredWork {
         return false
     }
 
-    private func inspect(_ check: (NodeCore, Workspace) throws -> Void) throws {
+    /// Asks Otto's node, as it is now.
+    func inspect(_ check: (NodeCore, Workspace) throws -> Void) throws {
         let core = try #require(otto.host?.core)
         try check(core, try #require(core.workspaces.values.first))
     }
@@ -186,8 +187,12 @@ struct `What is kept of an authority document` {
         let work = try ScatteredWork(seed: seed, steps: 40)
         var known: Set<DocumentDigest>?
         for _ in 0..<6 {
-            var digests: Set<DocumentDigest> = []
+            // Sums up what has changed until then, as whoever asks for any of it has it summed up.
             try work.deliver { core, workspace in
+                _ = CoreReplica(for: core.syncing, workspace: workspace).root
+            }
+            var digests: Set<DocumentDigest> = []
+            try work.inspect { core, workspace in
                 let replica = CoreReplica(for: core.syncing, workspace: workspace)
                 digests = Set((0...UInt8.max).flatMap { replica.documentDigests(inBucket: $0) })
             }
