@@ -207,20 +207,41 @@ def upgrade(life):
     node.start().found()
     for number in range(60):
         node.call("message.send", channel="general", text=f"zebra old {number}")
+    comes_from(life, node, 8)
+
+
+def upgrade_15(life):
+    """A store of schema 15, the last that counts in a table of its own, with some of everything
+    that a store has had since schema 8."""
+    node = Node(make_home(life.base / "mina"), "Mina")
+    node.start().found()
+    said = [node.call("message.send", channel="general", text=f"zebra {number} of before")
+            for number in range(20)]
+    node.call("message.edit", message=said[1]["id"], text="zebra of another stripe")
+    node.call("message.delete", message=said[2]["id"])
+    node.call("message.react", message=said[0]["id"], emoji="👍")
+    node.call("channel.create", name="den", private=True)
+    node.call("message.send", channel="den", text="zebra in the den")
+    node.call("channel.create", name="ideas")
+    note = node.call("note.create", channel="ideas", title="zebra note", text="one\n")
+    node.call("note.edit", note=note["id"], text="one\ntwo\n")
+    comes_from(life, node, 15)
+    life.delete("Mina", said[3])
+    life.nodes["Mina"].kill()
+    life.start("Mina")
+    life.send("Mina")
+    life.settle()
+
+
+def comes_from(life, node, schema):
+    """The life of a home begins where its store, which was of an older schema, is opened."""
     texts = shown(node)
     node.stop()
     store = sqlite3.connect(node.home / "node.db", isolation_level=None)
-    for table in ("citation", "following", "following_past", "late_basis", "unheard", "setting",
-                  "setting_past", "note_edit", "note_snapshot"):
-        store.execute(f"DROP TABLE {table}")
-    store.execute("DROP INDEX annotation_note")
-    for counter in ("arrival", "event", "commit"):
-        store.execute(f"INSERT OR REPLACE INTO counter SELECT '{counter}', max(value) FROM "
-                      f"(SELECT {counter}s AS value FROM log UNION ALL "
-                      f"SELECT value FROM counter WHERE name = '{counter}')")
-        store.execute(f"ALTER TABLE log DROP COLUMN {counter}s")
-    store.execute("CREATE INDEX log_changed ON log(changed)")
-    store.execute("PRAGMA user_version = 8")
+    before_counting_logs(store)
+    if schema == 8:
+        before_citations(store)
+    store.execute(f"PRAGMA user_version = {schema}")
     store.close()
     life.begins_with("Mina", node)
     life.note("Mina", shown=texts)
@@ -229,4 +250,22 @@ def upgrade(life):
     life.settle()
 
 
-ALL = {life.__name__: life for life in (words, team, private, upgrade)}
+def before_counting_logs(store):
+    """From schema 16 to 15."""
+    for counter in ("arrival", "event", "commit"):
+        store.execute(f"INSERT OR REPLACE INTO counter SELECT '{counter}', max(value) FROM "
+                      f"(SELECT {counter}s AS value FROM log UNION ALL "
+                      f"SELECT value FROM counter WHERE name = '{counter}')")
+        store.execute(f"ALTER TABLE log DROP COLUMN {counter}s")
+    store.execute("CREATE INDEX log_changed ON log(changed)")
+
+
+def before_citations(store):
+    """From schema 15 to 8, of a store that has nothing of what came in between."""
+    for table in ("citation", "following", "following_past", "late_basis", "unheard", "setting",
+                  "setting_past", "note_edit", "note_snapshot"):
+        store.execute(f"DROP TABLE {table}")
+    store.execute("DROP INDEX annotation_note")
+
+
+ALL = {life.__name__: life for life in (words, team, private, upgrade, upgrade_15)}
