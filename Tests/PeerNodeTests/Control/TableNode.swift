@@ -388,7 +388,7 @@ final class TableNode: NodeCommands {
             matches: [.init("text", 0..<1), .init("text", middle..<middle + 1)])
         var found = channel
         found.name = text
-        found.topic = text
+        found.settings.topic = text
         let name = SearchHit(.channel(found), matches: [.init("name", 0..<1)])
         return .reply(
             SearchPage([name, hit], next: nil, isComplete: request.kinds.isEmpty).json)

@@ -21,27 +21,6 @@ extension Messages {
         let power: Int?
     }
 
-    /// Who may delete in a document what others wrote.
-    private enum Moderation {
-        /// Owners and admins of the workspace, and those of the channel.
-        case byRoles
-        /// Owners and admins of the private channel; `nil` as long as nothing of it is opened.
-        case bySeats(PrivateDocument?)
-        /// Nobody: there everybody speaks of themselves.
-        case byNobody
-    }
-
-    private func moderation(of document: DocumentID, in workspace: Workspace) -> Moderation {
-        guard let row = store.operations.document(document, in: workspace.number) else {
-            return .byRoles
-        }
-        if row.kind.holds(.profiles) { return .byNobody }
-        switch row.kind.access {
-        case .insiders: return .bySeats(workspace.sealed.documents[document])
-        case .unsealed, .workspace, .boxes, .undecided: return .byRoles
-        }
-    }
-
     func ruling(
         on target: StoredOperation, _ before: ViewStore.Deletion?,
         because cause: RedactionReview.Cause, in workspace: Workspace, _ pass: RedactionPass
@@ -121,10 +100,11 @@ extension Messages {
 
     /// Whether this node can tell who may delete what others wrote.
     func judgesOthers(in document: DocumentID, _ workspace: Workspace) -> Bool {
-        switch moderation(of: document, in: workspace) {
-        case .bySeats(let document): document?.root != nil
-        case .byRoles, .byNobody: true
-        }
+        moderation(of: document, in: workspace).isKnown
+    }
+
+    private func moderation(of document: DocumentID, in workspace: Workspace) -> Moderation {
+        Moderation(of: store.operations.document(document, in: workspace.number), in: workspace)
     }
 
     /// Whether a valid word of its own author, or of somebody stronger, takes a redaction back.
