@@ -125,6 +125,8 @@ struct `A role that lists a line of phrases` {
         }
     }
 
+    // MARK: Memory
+
     /// The records of one place have one list of what they rest on, and one name of where they stand.
     @Test func `has its records share where they stand`() throws {
         var scene = Scene()
@@ -134,5 +136,94 @@ struct `A role that lists a line of phrases` {
         let behind = evaluator.records.compactMap { $0.again.behind }
         #expect(behind.count == Self.ends * Self.phrases)
         #expect(Set(behind.map { ObjectIdentifier($0) }).count == Self.phrases)
+    }
+
+    /// Whatever comes first, the ends or the roles.
+    @Test(arguments: Seeds.explore(6))
+    func `has each end share what it says, and where it stands with all others there`(
+        seed: UInt64
+    ) throws {
+        var scene = Scene()
+        let roles = (0..<3).map { _ in scene.give() }
+        scene.replaceAll()
+        var generator = SeededGenerator(seed: seed)
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(scene.story.history.shuffledCausally(with: &generator))
+        let records = evaluator.records
+        var standings: [AuthPosition: SharedValue<AuthStanding>] = [:]
+        var counts: [AuthPosition: Int] = [:]
+        for record in records {
+            guard let end = record.again.original, let grant = record.grant,
+                let standing = record.elsewhere
+            else { continue }
+            #expect(record.facts.isSame(as: records[end].facts))
+            let position = AuthPosition(
+                grant: grant, listed: record.again.behind?.root ?? record.operation.device,
+                generation: record.again.behind?.generation ?? 0)
+            #expect(standings[position, default: standing].isSame(as: standing))
+            standings[position] = standing
+            counts[position, default: 0] += 1
+        }
+        #expect(evaluator.placed.further.standings.mapValues(\.count) == counts)
+        for role in roles {
+            let grant = try #require(evaluator.indices[role])
+            // One for each generation before each phrase that has ended something.
+            #expect(
+                counts.keys.count { $0.grant == grant } <= (Self.phrases + 1) * (Self.phrases + 2)
+                    / 2)
+        }
+    }
+
+    /// How many numbers and values stand in the tables that grow with a role.
+    private func entries(_ evaluator: AuthEvaluator) -> (found: Int, standings: Int, lists: Int) {
+        let placed = evaluator.placed
+        let lists = placed.records.reduce(0) { $0 + $1.dependants.count }
+        return (
+            placed.reach.exposed.values.reduce(0) { $0 + $1.count },
+            placed.further.standings.count,
+            lists + placed.further.endsAgain.values.reduce(0) { $0 + $1.count }
+                + placed.further.behind.values.reduce(0) { $0 + $1.count }
+        )
+    }
+
+    @Test func `adds no more for each end and place than a small record and three numbers`()
+        throws
+    {
+        #expect(MemoryLayout<AuthRecord>.stride <= 56)
+        var scene = Scene()
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(scene.story.history.operations)
+        for _ in 0..<3 {
+            let before = (entries: entries(evaluator), records: evaluator.records.count)
+            let role = scene.give()
+            let further = try evaluator.add(try #require(scene.story.history[role])).furtherGrants
+            let after = entries(evaluator)
+            #expect(further == Self.ends * (Self.phrases + 1))
+            #expect(evaluator.records.count == before.records + further + 1)
+            // The role itself is by an admin, and rests on that one's grant.
+            #expect(after.found - before.entries.found == 2)
+            #expect(after.standings - before.entries.standings == Self.phrases + 1)
+            #expect(after.lists - before.entries.lists <= 3 * further + 1)
+        }
+    }
+
+    /// A void role is taken back with all of it.
+    @Test(arguments: Seeds.explore(20))
+    func `leaves nothing of it when it is taken back`(seed: UInt64) throws {
+        var fuzzer = FoundDeviceFuzzer(seed: seed)
+        fuzzer.run(steps: 40)
+        var evaluator = AuthEvaluator()
+        for operation in fuzzer.history.shuffledCausally(with: &fuzzer.generator) {
+            let before = evaluator.placed
+            try evaluator.add(operation)
+            guard evaluator.withdraw(operation.id) else { continue }
+            let after = evaluator.placed
+            #expect(after.records.count == before.records.count)
+            #expect(after.reach.exposed == before.reach.exposed, "WSX_SEED=\(seed)")
+            #expect(
+                after.further.standings.mapValues(\.count)
+                    == before.further.standings.mapValues(\.count), "WSX_SEED=\(seed)")
+            try evaluator.add(operation)
+        }
     }
 }

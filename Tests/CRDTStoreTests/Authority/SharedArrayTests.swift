@@ -33,3 +33,16 @@ struct `A shared array` {
         }
     }
 }
+
+/// A value that copies share.
+struct `A shared value` {
+    @Test func `is one until a copy changes, which leaves the others what they were`() {
+        let first = SharedValue([1, 2])
+        var second = first
+        #expect(second.isSame(as: first))
+        second.value.append(3)
+        #expect(!second.isSame(as: first))
+        #expect(first.value == [1, 2] && second.value == [1, 2, 3])
+        #expect(!first.isSame(as: SharedValue([1, 2])))
+    }
+}

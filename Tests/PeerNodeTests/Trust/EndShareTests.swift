@@ -160,4 +160,23 @@ struct `The cost of ends that count again` {
         #expect(paid <= 2 * roles * (count / Limits.authorityVerdictsPerUnit))
         #expect(try pair.bob.workspace().judged.evaluator.bestGrant(of: phone) == nil)
     }
+    /// Whose the devices are is looked up among all ends of theirs, and 64 looks count as one more end.
+    @Test func `is paid for with what it takes to see whose devices a role lists`() throws {
+        let unit = Limits.authorityVerdictsPerUnit
+        let (link, phone, all) = try ends(2 * unit - 2)
+        let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
+        try pair.hand(link.operations + all, to: pair.bob, as: pair.keys)
+        let before = try left(of: pair.known.member, at: pair.bob)
+        let roles = 4
+        for number in 0..<roles {
+            var log = try ForgedLog(pair.ada, incarnation: 81 + UInt32(number))
+            let given = log.write(role(with: phone), knowing: heads)
+            try pair.hand([given], to: pair.bob, as: try ForeignDevice(of: pair.ada))
+            #expect(try pair.bob.workspace().judged.evaluator.isValid(given.id))
+        }
+        // One unit for the verdicts, and two for the ends, of which the last two are such looks. What has come
+        // back meanwhile is less than two.
+        let paid = before - (try left(of: pair.known.member, at: pair.bob))
+        #expect(paid > 3 * roles - 2 && paid <= 3 * roles)
+    }
 }

@@ -130,6 +130,24 @@ extension PlacedOperations {
         return members.map { .ownEnd($0) }
     }
 
+    /// What may be reached from there, with each of its records.
+    func exposed(at target: AuthTarget) -> [Int] {
+        let all = reach.exposed[target] ?? []
+        return further.endsAgain.isEmpty ? all : all.flatMap(everyRecord)
+    }
+
+    /// Whether more of that than so many records may be.
+    func hasExposed(at targets: [AuthTarget], moreThan most: Int) -> Bool {
+        var left = most
+        for target in targets {
+            for index in reach.exposed[target] ?? [] {
+                left -= 1 + (further.endsAgain[index]?.count ?? 0)
+                if left < 0 { return true }
+            }
+        }
+        return false
+    }
+
     /// Whether one record is stronger than the other.
     func isStronger(_ index: Int, than other: Int) -> Bool {
         records[index].rank < records[other].rank

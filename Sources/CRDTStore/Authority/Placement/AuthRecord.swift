@@ -1,48 +1,19 @@
 public import WorkspaceModel
 
 /// What an operation's place in the document says for ever, and the verdict, which may change.
+///
+/// An end has a record under each grant where it counts. Others decide how many these are, so they share all
+/// that they have in common: with the first one what the operation says, and with the records of other ends
+/// in the same place what the grant says. Each has but 56 bytes of its own.
 struct AuthRecord: Sendable {
-    let operation: AuthOperation
-    /// 1 + the greatest among what it cites. Computed, never read from the wire.
-    let lamport: UInt64
-    /// Where it lies.
-    let place: AuthPlace
-    let past: CausalPast
-
-    /// The cited grant, when it is one, is in the past and lists the device.
-    var grant: Int?
-    /// Whose authority is used: the subject of the cited grant.
-    var author: MemberID?
-    /// What the author may do by it: the role that the cited grant gives to the device.
-    var actingRole: Role?
-    /// What its action names, as far as that is in the past.
-    var cited = AuthCitations()
-    /// How strong it is. Meaningless while `fault` is set.
-    var rank: AuthRank
-    /// What it takes the effect from, when it is a revocation.
-    var aim = AuthAim.nothing
-    /// The grant by which somebody else let its subject in or gave a role: of an own addition of
-    /// devices that of the grant it cites, of everything else the operation itself.
-    var admission: Int?
-    /// What it gives, when it is a grant.
-    var gives = AuthGift()
-    /// What it ends again, when it is such an end.
-    var again = AuthAgain()
-    /// Of a transfer the record of what its author keeps.
-    var ownPart: Int?
-    /// Whether it is such a record: the second half of an operation whose first is another one.
-    var isOwnPart = false
-    /// Whether it stands behind a feature that this version does not know. Nothing of it counts.
-    var isOpaque = false
-    /// Whether it stays, where it is confirmed, when its author gives up the device that wrote it.
-    var canBeKept = false
-    /// Why it can never be valid.
-    var fault: AuthFault?
-
-    /// The operations without which this one is not valid: grant, invite, policy.
-    var supports: [Int] = []
+    /// What the operation says, and as what it counts under the grant that it cites.
+    var facts: SharedValue<AuthFacts>
+    /// Of an end that counts again, as what it does so.
+    private(set) var elsewhere: SharedValue<AuthStanding>?
     /// The operations that this one supports.
     var dependants: [Int] = []
+    /// What it ends again, when it is such an end.
+    var again = AuthAgain()
     var isValid = false
     /// Whether it is valid only because it is confirmed.
     var isKept = false
@@ -55,12 +26,15 @@ struct AuthRecord: Sendable {
     init(
         _ operation: AuthOperation, lamport: UInt64, place: AuthPlace, past: CausalPast
     ) {
-        self.operation = operation
-        self.lamport = lamport
-        self.place = place
-        self.past = past
-        let author = DeviceRank(grant: .root(operation.id), index: 0)
-        rank = AuthRank(author: author, lamport: lamport, id: operation.id)
+        facts = SharedValue(
+            AuthFacts(operation: operation, lamport: lamport, place: place, past: past))
+    }
+
+    /// A further record of an end, as what it counts somewhere else.
+    init(again end: AuthRecord, as standing: SharedValue<AuthStanding>) {
+        facts = end.facts
+        elsewhere = standing
+        again.isFinalEnd = end.again.isFinalEnd
     }
 
     /// Whether the author gives up the own role by it.
@@ -83,42 +57,14 @@ struct AuthRecord: Sendable {
     }
 }
 
-/// What the action of an operation names, as far as that is in the past.
-struct AuthCitations: Sendable {
-    /// The invite, policy or revocation named by the action, when it is in the past.
-    var reference: Int?
-    /// The request that an admission names, when it is in the past.
-    var request: Int?
-    /// The end of a membership that a request names, when it is in the past.
-    var end: Int?
-    /// What it confirms, of operations in the past that others build on.
-    var confirmed: [Int] = []
-    /// Ends of own parts that it answers: others beside them, which it does not know, have no effect.
-    var answeredEnds: [Int] = []
-}
-
-/// What a grant gives, and to whom.
-struct AuthGift: Sendable {
-    /// Whom it gives something, when it is a grant.
-    var subject: MemberID?
-    /// What it gives, when it is a grant.
-    var role: Role?
-    /// The devices that may act under it, when it is a grant, the strongest first.
-    var devices: [DeviceID] = []
-    /// How many devices stand before these in the operation's list.
-    var firstPlace = 0
-    /// Of an addition that takes a place, where that puts its device. There are few, so it lies elsewhere.
-    var succession: AuthSuccession?
-}
-
 /// What there is to know of an end that may count again, under other grants.
 struct AuthAgain: Sendable {
-    /// Of an end that counts again, under another grant than the one that it cites, its first record.
-    var original: Int?
     /// Where its device stands behind another one, in whose place it counts again.
     var behind: AuthBehind?
     /// What it undoes under its grant, where it counts again. There are few, so it lies elsewhere.
     var undoing: AuthUndoing?
+    /// Of an end that counts again, under another grant than the one that it cites, its first record.
+    var original: Int?
     /// Whether a recovery phrase, which knows that another one took its place, ends itself by it.
     var isFinalEnd = false
     /// Whether an end has effect under another grant than the one that it cites.

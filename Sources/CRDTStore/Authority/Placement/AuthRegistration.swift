@@ -7,12 +7,12 @@ extension PlacedOperations {
     mutating func register(_ index: Int) {
         guard records[index].fault == nil, !records[index].isOpaque else { return }
         for support in records[index].supports { records[support].dependants.append(index) }
+        // What it says is found by its first record, and so is what it takes and what takes it.
+        guard records[index].again.original == nil else { return }
+        let record = records[index]
         for target in exposure(of: index)?.targets ?? [] {
             reach.exposed[target, default: []].append(index)
         }
-        // What it says is found by its first record, and what it takes, too.
-        guard records[index].again.original == nil else { return }
-        let record = records[index]
         for target in targets(ofRevocation: index) {
             reach.revocations[target, default: []].append(index)
         }
@@ -129,8 +129,8 @@ extension PlacedOperations {
         for other in record.supports where records[other].dependants.last == index {
             records[other].dependants.removeLast()
         }
-        for target in exposure(of: index)?.targets ?? [] { reach.exposed.drop(index, at: target) }
         guard record.again.original == nil else { return }
+        for target in exposure(of: index)?.targets ?? [] { reach.exposed.drop(index, at: target) }
         for target in targets(ofRevocation: index) { reach.revocations.drop(index, at: target) }
         if record.operation.action.terms != nil { invites.all.removeLast() }
         if record.operation.action.endsSomething { reach.endings.removeLast() }

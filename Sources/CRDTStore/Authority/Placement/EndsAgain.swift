@@ -91,7 +91,7 @@ extension PlacedOperations {
             behind != nil || records[end].grant != grant,
             records[grant].gives.subject == records[end].author,
             isFinalEnd || !isLink(grant),
-            let place = place(of: listed, under: grant, known: &known),
+            let place = place(of: listed, behind, under: grant, known: &known),
             isUnknown(end, to: grant)
         else { return }
         let isUndoing = !(isFinalEnd && isLink(grant))
@@ -105,17 +105,23 @@ extension PlacedOperations {
                 ? undoing(byUnlisted: end, unknown, under: grant, known: &known)
                 : undoing(by: end, unknown, under: grant, known: &known)
         }
-        append(record, again: end)
+        append(record, again: end, at: place)
     }
 
-    /// Where ends count under a grant. All that count in one place are placed one after the other.
+    /// Where ends count under a grant. All that count in one place share what that says, whenever they come.
     private func place(
-        of listed: DeviceID, under grant: Int, known: inout KnownEnds
+        of listed: DeviceID, _ behind: AuthBehind?, under grant: Int, known: inout KnownEnds
     ) -> KnownEnds.Place? {
-        if let place = known.place, place.grant == grant, place.listed == listed { return place }
-        known.place = deviceRank(ofGrant: grant, listed).map {
-            KnownEnds.Place(grant: grant, listed: listed, author: $0, supports: [grant])
-        }
+        let position = AuthPosition(
+            grant: grant, listed: listed, generation: behind?.generation ?? 0)
+        if let place = known.place, place.position == position { return place }
+        let standing =
+            further.standings[position]?.standing
+            ?? deviceRank(ofGrant: grant, listed).map {
+                SharedValue(
+                    AuthStanding(under: grant, giving: records[grant].gives.role, author: $0))
+            }
+        known.place = standing.map { KnownEnds.Place(position: position, standing: $0) }
         return known.place
     }
 
@@ -123,31 +129,18 @@ extension PlacedOperations {
     private func again(
         _ end: Int, under place: KnownEnds.Place, _ behind: AuthBehind?
     ) -> AuthRecord {
-        let operation = records[end].operation
-        var record = AuthRecord(
-            operation, lamport: records[end].lamport, place: records[end].place,
-            past: records[end].past)
+        var record = AuthRecord(again: records[end], as: place.standing)
         record.again.original = end
-        record.again.isFinalEnd = records[end].again.isFinalEnd
         record.again.behind = behind
-        record.canBeKept = records[end].canBeKept
-        record.grant = place.grant
-        record.author = records[end].author
-        record.actingRole = records[place.grant].gives.role
-        record.supports = place.supports
-        record.aim = records[end].aim
-        record.rank = AuthRank(
-            author: place.author, isOwnEnd: operation.isOwnEnd,
-            generation: behind?.generation ?? 0, lamport: record.lamport, id: operation.id)
-        record.admission = records.count
         return record
     }
 
-    private mutating func append(_ record: AuthRecord, again end: Int) {
+    private mutating func append(_ record: AuthRecord, again end: Int, at place: KnownEnds.Place) {
         looks &+= FurtherEnds.looksPerRecord
         let index = records.count
         records.append(record)
-        further.endsAgain[end, default: []].insert(index, at: place(ofRecord: index, of: end))
+        further.enter(place.position, place.standing)
+        further.endsAgain[end, default: []].insert(index, at: self.place(ofRecord: index, of: end))
         if let place = following(index) { further.place(index, at: place) }
         register(index)
         noteUndoing(index)
@@ -197,6 +190,13 @@ extension PlacedOperations {
         unregister(index)
         unnoteUndoing(index)
         if let place = following(index) { further.unplace(at: place) }
+        if let grant = records[index].grant {
+            let behind = records[index].again.behind
+            further.leave(
+                AuthPosition(
+                    grant: grant, listed: behind?.root ?? records[index].operation.device,
+                    generation: behind?.generation ?? 0))
+        }
         if let end = records[index].again.original {
             let place = place(ofRecord: index, of: end)
             if further.endsAgain[end]?.indices.contains(place) == true {
@@ -215,14 +215,10 @@ struct KnownEnds {
         let grant: Int
     }
 
-    /// Where ends count.
+    /// Where ends count, and as what.
     struct Place {
-        let grant: Int
-        let listed: DeviceID
-        /// How strong the grant makes the device.
-        let author: DeviceRank
-        /// The grant: one array, which all records there share.
-        let supports: [Int]
+        let position: AuthPosition
+        let standing: SharedValue<AuthStanding>
     }
 
     /// The last place that was asked for.

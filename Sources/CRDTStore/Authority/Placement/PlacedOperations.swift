@@ -50,7 +50,7 @@ struct PlacedOperations: Sendable {
 struct ReachIndex: Sendable {
     /// Revocations by what they reach.
     var revocations: [AuthTarget: [Int]] = [:]
-    /// Operations by what reaches them.
+    /// Operations by what reaches them, each by its first record: what reaches that may reach all its records.
     var exposed: [AuthTarget: [Int]] = [:]
     /// Whatever may end a membership, or what somebody holds by one, in the order of arrival.
     var endings: [Int] = []
@@ -136,6 +136,8 @@ struct FurtherEnds: Sendable {
     var endsBehind: [DeviceID: [EndBehind]] = [:]
     /// The phrases behind which the device of an end stands, the nearest first.
     var lines: [Int: [DeviceID]] = [:]
+    /// As what ends count in each place, and how many do.
+    private(set) var standings: [AuthPosition: SharedStanding] = [:]
     /// The further records of whom stands behind a listed phrase, by where that is.
     var behind: [AuthFollowing: [Int]] = [:]
     /// How many valid final ends, or further records of such, name a device there.
@@ -148,6 +150,23 @@ struct FurtherEnds: Sendable {
         let generation: Int8
     }
 
+    /// What the records of one place share.
+    struct SharedStanding {
+        let standing: SharedValue<AuthStanding>
+        var count = 0
+    }
+
+    /// Notes that one more end counts in a place.
+    mutating func enter(_ position: AuthPosition, _ standing: SharedValue<AuthStanding>) {
+        standings[position, default: SharedStanding(standing: standing)].count += 1
+    }
+
+    /// Notes that one fewer does.
+    mutating func leave(_ position: AuthPosition) {
+        standings[position]?.count -= 1
+        if standings[position]?.count == 0 { standings[position] = nil }
+    }
+
     mutating func place(_ index: Int, at place: AuthFollowing) {
         behind[place, default: []].append(index)
     }
@@ -157,6 +176,14 @@ struct FurtherEnds: Sendable {
         behind[place]?.removeLast()
         if behind[place]?.isEmpty == true { behind[place] = nil }
     }
+}
+
+/// Where ends count under a grant: in the place of a device that it lists, or so many phrases behind it.
+struct AuthPosition: Hashable {
+    let grant: Int
+    let listed: DeviceID
+    /// 0 for the device itself, and less where the phrase of the end stands behind none.
+    let generation: Int8
 }
 
 /// A device that stands behind a listed one under a grant.

@@ -34,3 +34,22 @@ struct SharedArray<Element: Sendable>: Sendable, RandomAccessCollection, Mutable
         return last
     }
 }
+
+/// A value that copies share until one of them changes it: an array of one.
+struct SharedValue<Value: Sendable>: Sendable {
+    private var only: [Value]
+
+    init(_ value: Value) { only = [value] }
+
+    var value: Value {
+        _read { yield only[0] }
+        _modify { yield &only[0] }
+    }
+
+    /// Whether both are one storage.
+    func isSame(as other: Self) -> Bool {
+        only.withUnsafeBufferPointer { mine in
+            other.only.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress }
+        }
+    }
+}

@@ -126,7 +126,7 @@ struct AuthVerdicts: Sendable {
         guard isStrongest(index) else { return [] }
         var reached: [Int] = []
         for target in placed.targets(ofRevocation: index) {
-            let exposed = placed.reach.exposed[target] ?? []
+            let exposed = placed.exposed(at: target)
             looks &+= exposed.count
             reached += exposed.filter { mayChange($0, by: index) && voids(index, $0) }
         }
@@ -137,13 +137,13 @@ struct AuthVerdicts: Sendable {
     private mutating func cutOff(by index: Int, _ devices: [DeviceID]) -> [Int] {
         guard !devices.isEmpty, let grant = records[index].grant else { return [] }
         let under = records[grant].dependants
-        let by = devices.reduce(0) { $0 + (placed.reach.exposed[.device($1)]?.count ?? 0) }
+        let targets = devices.map { AuthTarget.device($0) }
         // What very many others certify is looked at under its own grant, and not once for each of them.
+        let isFewer = placed.hasExposed(at: targets, moreThan: under.count)
+        let all = isFewer ? under : targets.flatMap(placed.exposed)
         let found =
-            under.count < by
-            ? under.filter { devices.contains(records[$0].operation.device) }
-            : devices.flatMap { placed.reach.exposed[.device($0)] ?? [] }
-        looks &+= min(under.count, by)
+            isFewer ? under.filter { devices.contains(records[$0].operation.device) } : all
+        looks &+= all.count
         return found.filter {
             records[$0].grant == grant && mayChange($0, by: index)
                 && placed.isStronger(index, than: $0)
