@@ -133,8 +133,8 @@ case "attacks":
 case "lives":
     package.targets.removeAll { apart.union(["CRDTStoreTests"]).contains($0.name) }
     let lives = [
-        "RandomLifeTests", "LiarTests", "WorldOfLiars", "SlowAudit", "HostileScene",
-        "SyncScenesTests", "BehaviourGuardTests", "BehaviourRecord",
+        "RandomLifeTests", "RestoredLifeTests", "LiarTests", "WorldOfLiars", "SlowAudit",
+        "HostileScene", "SyncScenesTests", "BehaviourGuardTests", "BehaviourRecord",
     ]
     package.targets.first { $0.name == "PeerNodeTests" }?.sources =
         lives.map { "Simulation/\($0).swift" } + ["House/SourceTree.swift"]

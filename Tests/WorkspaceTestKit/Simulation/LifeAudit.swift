@@ -71,8 +71,8 @@ extension RandomLife {
             // A channel whose maker was removed before anybody heard of it is gone with all in it.
             let isExcused =
                 isExcused(message) || isGone(message.channel, in: view) || message.isPutBack
-                || message.deletion != nil
-            if count > 0, !self.isExcused(message),
+                || message.deletion != nil || !isKept(by: message.keepers)
+            if count > 0, !self.isExcused(message), isKept(by: message.deletionKeepers),
                 message.isDeleted(on: world.nodes[message.author])
             {
                 problems.append("\(message.text) was deleted and is there")

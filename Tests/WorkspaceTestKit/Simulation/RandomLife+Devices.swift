@@ -27,17 +27,18 @@ extension RandomLife {
     }
 
     /// Whose node it is: the place of that person's first one.
-    func person(of index: Int) -> Int { owners[index] ?? index }
+    func person(of index: Int) -> Int { owners[index] ?? copies[index] ?? index }
 
     /// Whether a node comes in as somebody's further device, and not by an invite.
     func isFurther(_ index: Int) -> Bool {
         owners[index] != nil || linkings.contains { $0.node == index }
     }
 
-    /// All nodes of one person that are linked, the first one first where it is not lost.
+    /// All nodes of one person that are linked or copies, the first one first where it is not lost.
     func nodes(of person: Int) -> [Int] {
         (lost[person] != nil ? [] : [person])
             + owners.keys.filter { owners[$0] == person }.sorted()
+            + copies.keys.filter { copies[$0] == person }.sorted()
     }
 
     /// Somebody links a further device now and then, comes back by the phrase, or revokes one.

@@ -55,7 +55,7 @@ extension RandomLife {
             privates: privateChannels.map(\.nodes))
     }
 
-    private func isSettling(_ node: SimulatedNode) -> Bool {
+    func isSettling(_ node: SimulatedNode) -> Bool {
         joins.contains { $0.node == node.index }
             || removals.contains { members[$0.workspace].nodes.first == node.index }
             || linkings.contains { $0.owner == node.index || $0.node == node.index }

@@ -33,6 +33,11 @@ public final class RandomLife {
         var deletion: UInt64?
         /// Whether the author's machine was put back to an earlier moment since.
         var isPutBack = false
+        /// Who showed it when its author's home was lost, and the backup did not have it; `nil` where the
+        /// author has had it all the time.
+        var keepers: Set<Int>?
+        /// Who showed it as deleted then; likewise.
+        var deletionKeepers: Set<Int>?
 
         func isDeleted(on node: SimulatedNode) -> Bool {
             node.value(deletion) != nil && !isPutBack
@@ -63,6 +68,8 @@ public final class RandomLife {
     public let hasRemovals: Bool
     /// Whether people link further devices and revoke them, in lives in which nobody is removed.
     public let hasDevices: Bool
+    /// Whether homes are restored from backups, and what has become of the old ones then.
+    public let restoring: Restoring?
     /// Whether words may be cut off here that their author was told are on disk.
     var cutsWords: Bool { hasRemovals || hasDevices }
 
@@ -90,6 +97,14 @@ public final class RandomLife {
     var snapshots: [Int: (standing: Standing, machine: SimulatedNode.Snapshot)] = [:]
     /// Nodes whose disk has failed, and when somebody starts them again.
     var sick: [Int: UInt64] = [:]
+    /// Of their own too.
+    var backupGenerator: SeededGenerator
+    var backupFolder: BackupFolder?
+    var backups: [Backup] = []
+    /// Homes that were restored beside the one of the backup, and the first node of whose they are.
+    var copies: [Int: Int] = [:]
+    /// Nodes that go on from a backup.
+    var restored: Set<Int> = []
 
     /// A world of 2 to 5 nodes, and its faults.
     ///
@@ -97,18 +112,22 @@ public final class RandomLife {
     ///   - allowed: what may be drawn of them, to find the smallest case.
     ///   - judgements: private documents of which a node keeps in memory who may do what; `nil` for as
     ///     many as nodes outside of tests do.
+    ///   - restoring: which homes are restored from backups; no machine is put back then, since only
+    ///     that makes forks, and nobody removed or linked where copies run beside the old homes.
     public init(
         seed: UInt64, of allowed: [Fault] = Fault.allCases,
-        keeping judgements: Int? = nil
+        keeping judgements: Int? = nil, restoring: Restoring? = nil
     ) {
         var generator = SeededGenerator(seed: seed &+ 0x5eed)
         let drawn = Fault.allCases.filter { _ in Bool.random(using: &generator) }
-        faults = drawn.filter(allowed.contains)
-        hasRemovals = generator.oneIn(2)
+        faults = drawn.filter { allowed.contains($0) && (restoring == nil || $0 != .putBack) }
+        hasRemovals = generator.oneIn(2) && restoring != .beside
         var devices = SeededGenerator(seed: seed &+ 0xde51ce)
         let linksDevices = devices.oneIn(2)
-        hasDevices = linksDevices && !hasRemovals
+        hasDevices = linksDevices && !hasRemovals && restoring != .beside
         deviceGenerator = devices
+        self.restoring = restoring
+        backupGenerator = SeededGenerator(seed: seed &+ 0xbac0)
         var options = SimulatedWorld.Options()
         options.announces = generator.oneIn(4)
         options.expectsErrors = faults.contains(.disk)
@@ -136,6 +155,7 @@ public final class RandomLife {
         for _ in 0..<steps {
             step()
             if hasDevices { changeDevices() }
+            if restoring != nil { changeBackups() }
             world.run(for: UInt64(generator.below(generator.oneIn(6) ? 20_000 : 800)))
             follow()
         }
@@ -185,6 +205,7 @@ public final class RandomLife {
         followInvites()
         followJoins()
         followDevices()
+        followBackups()
     }
 
     func isLost(_ call: UInt64, on node: SimulatedNode) -> Bool {

@@ -21,6 +21,9 @@ public final class SimulatedHome: HomeFiles {
         guardSlots = original?.guardSlots ?? [nil, nil]
     }
 
+    /// What is put into an empty home from a backup: the keys, and no guard file.
+    init(identity: [UInt8]) { self.identity = identity }
+
     /// Takes over the files of another home, as they were copied.
     func become(_ other: SimulatedHome) {
         identity = other.identity

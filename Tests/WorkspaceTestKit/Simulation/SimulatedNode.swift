@@ -56,13 +56,12 @@ public final class SimulatedNode: SimulatedHost {
     /// Whether the process ended because it wanted to.
     public private(set) var hasStopped = false
 
-    /// - Parameter original: whose disk is copied, which must not be in a transaction.
+    /// - Parameter machine: what lies on its disk, `nil` for nothing.
     init(
-        _ world: SimulatedWorld, index: Int, clockSkew: Int64,
-        copying original: SimulatedNode? = nil
+        _ world: SimulatedWorld, index: Int, clockSkew: Int64, from machine: Snapshot? = nil
     ) {
-        home = SimulatedHome(copying: original?.home)
-        image = (try? original?.store?.connection.serialized()) ?? []
+        home = SimulatedHome(copying: machine?.home)
+        image = machine?.image ?? []
         self.world = world
         self.index = index
         self.clockSkew = clockSkew
@@ -329,6 +328,19 @@ public final class SimulatedNode: SimulatedHost {
         world.schedule(after: 200) { [self] in if startCount == start { give(input) } }
     }
 
+    /// What it is done with is as of now, and its answer comes a moment later.
+    private func run(_ job: NodeJob, for call: CallID) {
+        let start = startCount
+        let result = BackupFolder().run(job, on: snapshot())
+        world.schedule(after: 200) { [self] in
+            guard startCount == start, host != nil else { return }
+            openCalls.remove(call.number)
+            answers[call.number] = result
+            guard case .success = result, case .createBackup(_, let at) = job else { return }
+            give(.backedUp(at: at))
+        }
+    }
+
     private func perform(_ effect: NodeEffect) {
         switch effect {
         case .answer(let call, let result):
@@ -337,10 +349,7 @@ public final class SimulatedNode: SimulatedHost {
             }
             answers[call.number] = result
         case .putOff(let input): give(input)
-        case .job(let call, _):
-            openCalls.remove(call.number)
-            answers[call.number] = .failure(
-                NodeError(.unsupported, "no threads here", hint: nil, reason: "simulation"))
+        case .job(let call, let job): run(job, for: call)
         case .stretch(let call, let job):
             let start = startCount
             let input = job.run(for: call)

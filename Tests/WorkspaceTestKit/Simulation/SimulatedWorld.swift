@@ -94,8 +94,25 @@ public final class SimulatedWorld {
     /// - Parameter machine: the number of another machine, which the copy notices by itself.
     @discardableResult
     public func addCopy(of original: SimulatedNode, onto machine: UInt64? = nil) -> SimulatedNode {
-        let node = SimulatedNode(
-            self, index: nodes.count, clockSkew: original.clockSkew, copying: original)
+        addNode(on: original.snapshot(), clockSkew: original.clockSkew, machine)
+    }
+
+    /// Adds a node on another machine, on what a backup held.
+    ///
+    /// - Parameters:
+    ///   - home: the home of the backup, as `BackupFolder` restores it.
+    ///   - clockSkew: its wall clock minus the world's, in milliseconds.
+    @discardableResult
+    public func addNode(
+        restoring home: SimulatedNode.Snapshot, clockSkew: Int64 = 0
+    ) -> SimulatedNode {
+        addNode(on: home, clockSkew: clockSkew, 1_000 + UInt64(nodes.count))
+    }
+
+    private func addNode(
+        on disk: SimulatedNode.Snapshot, clockSkew: Int64, _ machine: UInt64?
+    ) -> SimulatedNode {
+        let node = SimulatedNode(self, index: nodes.count, clockSkew: clockSkew, from: disk)
         if let machine {
             node.home.storeFacts = StoreFileFacts(
                 machine: machine, device: 1, inode: 1, birthNanoseconds: machine)

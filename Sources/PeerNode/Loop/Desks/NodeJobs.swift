@@ -1,6 +1,6 @@
 import CRDTStore
 import WorkspaceCrypto
-import WorkspaceModel
+public import WorkspaceModel
 
 /// Runs what commands handed over, one at a time, on a thread of its own. What turns passphrases into
 /// keys has another one: who opens the node does not wait for what a script has asked for.
@@ -38,7 +38,7 @@ final class NodeJobs {
     func begin(_ call: CallID, _ job: NodeJob) -> Result<JSONValue, NodeError>? {
         let home = home
         let isBegun = submit(call, to: .files) {
-            let result = Self.run(job, home)
+            let result = job.run(in: home)
             if case .createBackup(_, let at) = job { return .backup(result, at: at) }
             return .answer(result)
         }
@@ -101,12 +101,15 @@ final class NodeJobs {
         NodeError(
             .busy, "too many of these are running", hint: "try again", reason: "job.busy")
     }
+}
 
-    private static func run(
-        _ job: NodeJob, _ home: HomeFolder
-    ) -> Result<JSONValue, NodeError> {
+extension NodeJob {
+    /// Does the job on the files of a home, which a node may be using. Takes as long as the disk needs.
+    ///
+    /// - Returns: the answer of the call.
+    public func run(in home: HomeFolder) -> Result<JSONValue, NodeError> {
         do throws(NodeError) {
-            switch job {
+            switch self {
             case .createBackup(let draft, let at):
                 return .success(
                     try BackupWriter.create(
