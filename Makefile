@@ -136,7 +136,7 @@ campaign-reader: setup ## random histories by the second reader, in Python, and 
 campaign-rot: setup ## flipped bits and lost pages of a store, then check and repair; ROTS=N stores
 	WSX_SEEDS=$(ROTS) $(SWIFT) test $(TESTING) --filter 'A store that rots'
 
-campaign-sim: setup ## teams with faulty disks, clocks, links, machines put back and homes restored, until all agree; LIVES=N worlds
+campaign-sim: setup ## teams with faulty disks, clocks and links, machines put back and homes restored; LIVES=N worlds
 	for left in $$(seq $(LIVES) -$(LIVES_PART) 1); do \
 	    WSX_FUZZ=lives WSX_SEEDS=$$((left < $(LIVES_PART) ? left : $(LIVES_PART))) $(SWIFT) test -c release \
 	        -Xswiftc -enable-testing --scratch-path $(FUZZ) $(TESTING) --filter 'Lives (by chance|with backups)' \

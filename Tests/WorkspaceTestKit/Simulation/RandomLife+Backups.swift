@@ -167,7 +167,8 @@ extension RandomLife {
         let keepers = others.filter { node in
             guard let shown = node.ask("message.get", question, within: 5_000)?["items"]?[0]
             else { return false }
-            return isDeletion ? shown["deleted"]?.objectValue != nil : shown["text"]?.stringValue != nil
+            guard isDeletion else { return shown["text"]?.stringValue != nil }
+            return shown["deleted"]?.objectValue != nil
         }
         return Set(keepers.map(\.index))
     }
