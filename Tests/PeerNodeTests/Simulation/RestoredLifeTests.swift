@@ -23,7 +23,7 @@ struct `Lives with backups` {
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `are the same run under the same seed`(seed: UInt64) {
+    func `play alike under the same seed`(seed: UInt64) {
         func run() -> TraceHash {
             let life = Self.life(seed)
             defer { life.world.end() }
