@@ -28,6 +28,8 @@ extension RandomLife {
     struct HomeStanding: Equatable {
         /// Those that it is in, by their places in `members`.
         let workspaces: [Int]
+        /// Those into which it came a second time, since who had let it in counted no more.
+        let voided: [Int]
         /// Whom it has removed, where it is a founder's.
         let removed: [Int: Set<Int>]
         /// Who is there and with which devices, where these change.
@@ -50,6 +52,7 @@ extension RandomLife {
         let isFounder = members.contains { $0.nodes.first == index }
         return HomeStanding(
             workspaces: members.indices.filter { members[$0].nodes.contains(index) },
+            voided: members.indices.filter { voided[$0]?.contains(index) == true },
             removed: isFounder ? removed : [:], members: hasDevices ? members.map(\.nodes) : [],
             owners: owners, hasShownPhrase: phrases[index] != nil)
     }
