@@ -51,7 +51,7 @@ struct HouseRooms: Sendable {
         for file in files {
             texts[file.path] = file.code.joined(separator: "\n")
             read(file, in: folder(file))
-            for line in file.code {
+            for line in file.code where line.contains("lazy var ") {
                 guard let name = Self.words(made, in: line).first else { continue }
                 rooms[name] = Self.words(type, in: line).first
             }

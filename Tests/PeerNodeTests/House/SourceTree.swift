@@ -92,10 +92,12 @@ enum SourceTree {
     /// Lines of Swift without comments and without the insides of strings. Nested comments and
     /// code inside of an interpolation are not looked at: the format has no block comments, and
     /// nobody hides a clock in an interpolation.
+    ///
+    /// By bytes: all lines of the tree are read so, and characters took most of that.
     static func code(_ lines: [String]) -> [String] {
         var isInLongString = false
         return lines.map { line in
-            if line.components(separatedBy: "\"\"\"").count % 2 == 0 {
+            if line.utf8.contains(quote), line.components(separatedBy: "\"\"\"").count % 2 == 0 {
                 defer { isInLongString.toggle() }
                 return isInLongString ? "" : String(line.prefix { $0 != "\"" })
             }
@@ -103,23 +105,29 @@ enum SourceTree {
         }
     }
 
+    private static let quote = UInt8(ascii: "\"")
+    private static let slash = UInt8(ascii: "/")
+    private static let escape = UInt8(ascii: "\\")
+
     private static func codeOutsideStrings(_ line: String) -> String {
-        guard line.utf8.contains(UInt8(ascii: "\"")) || line.contains("//") else { return line }
-        var code = ""
+        guard line.utf8.contains(where: { $0 == quote || $0 == slash }) else { return line }
+        var code: [UInt8] = []
         var isInString = false
         var isEscaped = false
-        var previous: Character = " "
-        for letter in line {
+        var previous = UInt8(ascii: " ")
+        for letter in line.utf8 {
             if isInString {
-                if !isEscaped, letter == "\"" { isInString = false }
-                isEscaped = !isEscaped && letter == "\\"
+                if !isEscaped, letter == quote { isInString = false }
+                isEscaped = !isEscaped && letter == escape
                 continue
             }
-            if letter == "/", previous == "/" { return String(code.dropLast()) }
-            if letter == "\"" { isInString = true }
+            if letter == slash, previous == slash {
+                return String(decoding: code.dropLast(), as: UTF8.self)
+            }
+            if letter == quote { isInString = true }
             code.append(letter)
             previous = letter
         }
-        return code
+        return String(decoding: code, as: UTF8.self)
     }
 }

@@ -330,16 +330,25 @@ struct ModelReplica: Replica {
 
     /// 32 bytes that depend on all of `bytes`; no hash, but nobody attacks a model.
     static func mix(_ bytes: [UInt8]) -> OperationID {
-        var words: [UInt64] = [0x9e37_79b9, 0x7f4a_7c15, 0x85eb_ca6b, 0xc2b2_ae35]
-        for (place, byte) in bytes.enumerated() {
-            for index in words.indices {
-                let mixed = words[index] ^ (UInt64(byte) &+ UInt64(index + place))
-                words[index] = mixed &* 0x100_0000_01b3
-                words[index] ^= words[index] >> 29
-            }
+        // Each word by itself, not in a loop over them: tests are built without optimising, and a digest of
+        // very many logs mixes millions of bytes.
+        func take(_ value: UInt64, _ word: inout UInt64) {
+            word = (word ^ value) &* 0x100_0000_01b3
+            word ^= word >> 29
+        }
+        var (one, two): (UInt64, UInt64) = (0x9e37_79b9, 0x7f4a_7c15)
+        var (three, four): (UInt64, UInt64) = (0x85eb_ca6b, 0xc2b2_ae35)
+        var place: UInt64 = 0
+        for byte in bytes {
+            let value = UInt64(byte) &+ place
+            take(value, &one)
+            take(value &+ 1, &two)
+            take(value &+ 2, &three)
+            take(value &+ 3, &four)
+            place &+= 1
         }
         var mixed: [UInt8] = []
-        for word in words {
+        for word in [one, two, three, four] {
             for shift in 0..<8 { mixed.append(UInt8(truncatingIfNeeded: word >> (shift * 8))) }
         }
         return OperationID(mixed)
