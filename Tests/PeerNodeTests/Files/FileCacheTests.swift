@@ -221,10 +221,13 @@ struct `The room that files take` {
         let scene = try Scene(seed: 44)
         defer { scene.base.world.end() }
         #expect(scene.bob.ask("cache.keep", ["period": "7d"])?["keep"] == "7d")
+        // Nobody talks to Bob meanwhile: days of pings are most of what a life of days takes.
+        scene.ada.crash()
         scene.base.world.run(for: 6 * 24 * 3_600_000)
         #expect(scene.number("files", of: scene.bob) == 1)
         scene.bob.crash()
         scene.bob.start()
+        scene.ada.start()
         scene.base.world.run(for: 2 * 24 * 3_600_000)
         #expect(scene.number("files", of: scene.bob) == 0)
         #expect(scene.number("files", of: scene.ada) == 1)
