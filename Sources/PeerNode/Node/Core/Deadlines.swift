@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Everything that happens because time has passed: each room says when, and does it.
+/// Timers: each room reports its next deadline and does what is due.
 extension NodeCore {
     /// When the core wants to be asked again at the latest, on the monotonic clock.
     var nextDeadline: UInt64? {

@@ -2,8 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What a core that is made anew after a failed COMMIT takes over from the one before, so that a
-/// full disk neither opens a locked node nor locks an open one.
+/// What a core that is rebuilt after a failed COMMIT takes over from its predecessor, so that a
+/// full disk neither unlocks a locked node nor locks an open one.
 struct Inheritance {
     let home: HomeIdentity?
     let lock: LockState

@@ -1,9 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Workspaces in which a feature is on that this version does not know (PROTOCOL.md, 4.0.5). What
-/// stands behind it is stored and passed on, and counts for nothing here; so nothing is written
-/// here either, for its author would not see what it rests on. But what takes the feature back.
+/// Workspaces in which a feature is enabled that this version does not know (PROTOCOL.md, 4.0.5).
+/// Operations behind it are stored and relayed but have no effect here. So nothing is written here
+/// either, since its author would not see what it depends on; the one exception is to disable the
+/// feature again.
 extension NodeCore {
     func laterVersionFindings() -> [FindingObject] {
         workspaces.values.filter { $0.standing == .member && $0.judged.awaitsLaterVersion }

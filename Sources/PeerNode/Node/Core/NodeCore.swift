@@ -2,15 +2,15 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The node without the world: one deterministic state machine.
+/// The node without its environment: one deterministic state machine.
 ///
-/// It holds the turn and the rooms. What a room knows and does is the room's: here is only in which order
-/// they have their turn, and what may be answered at all.
+/// It holds the turn and the rooms. State and behaviour belong to the rooms; the core decides only
+/// in which order they run, and which calls can be answered at all.
 ///
-/// It takes inputs, writes to the store inside the turn's transaction, and returns effects that
-/// the loop carries out after COMMIT. It has no thread, no lock, no clock and no randomness of
-/// its own. Fields change only after the writes of an input have succeeded; a failed write throws
-/// `StorageError`, upon which `NodeHost` makes a new core from the store.
+/// It takes inputs, writes to the store inside the turn's transaction, and returns effects that the
+/// loop carries out after COMMIT. It has no thread, lock, clock or randomness of its own. Fields
+/// change only after the writes of an input have succeeded; a failed write throws `StorageError`,
+/// and `NodeHost` then makes a new core from the store.
 final class NodeCore: TurnHolder {
     /// The current turn, and what it may use.
     let turn: NodeTurn
@@ -121,7 +121,7 @@ final class NodeCore: TurnHolder {
     /// Takes one input; the effects are carried out after the turn's COMMIT.
     func handle(_ input: NodeInput) throws(StorageError) -> [NodeEffect] {
         turn.effects = []
-        // Whoever asks or writes something rests on what has come before.
+        // A query or a write must see the effects of everything that came before it.
         if !input.isOfLink {
             try messages.settleVerdicts()
             try integrity.foldWhole()
@@ -232,8 +232,8 @@ final class NodeCore: TurnHolder {
     /// Whether what can wait is written now: not for who only reads while the disk is full.
     var mayTidy: Bool { turn.mayWrite && !links.network.fullDisk.isOn(at: turn.time.monotonic) }
 
-    /// Receipts wait for a COMMIT that takes them along, but not for ever. Of COMMITs that follow each
-    /// other one in a while takes them: they are a page of their own.
+    /// Receipts wait for a COMMIT that happens anyway, but only for `receiptsPause`. Of several
+    /// COMMITs in a row only one per pause takes them, since they need a page of their own.
     private func writeReceipts() throws(StorageError) {
         let (peers, now) = (turn.store.peers, turn.time.monotonic)
         guard peers.hasUnwrittenReceipts, turn.mayWrite else {
@@ -389,7 +389,7 @@ typealias CorePart = PartOf<NodeCore>
 /// A room of the core.
 typealias Component = ComponentOf<NodeCore>
 
-/// What of other rooms all of them ask for.
+/// What members of all rooms need from other rooms.
 extension CoreMember where Core == NodeCore {
     /// By short number.
     var workspaces: [Int64: Workspace] { core.workspaces }
@@ -397,7 +397,7 @@ extension CoreMember where Core == NodeCore {
 }
 
 extension NodeError {
-    /// What a failed write looks like to whoever asked for it.
+    /// The error that a caller gets when a write fails.
     init(storage error: StorageError) {
         switch error.kind {
         case .full:

@@ -1,11 +1,11 @@
 public import CRDTStore
 import WorkspaceModel
 
-/// A node core and its store, run turn by turn: the one place where inputs become effects.
+/// Runs a node core and its store turn by turn: the one place where inputs become effects.
 ///
-/// A turn handles all inputs there are, then commits once, then gives out the effects. So
-/// nobody is told of something that is not on disk, and a burst of sends costs one fsync. The
-/// real loop and the simulation both run nodes through this type.
+/// A turn handles all pending inputs, commits once, and then releases the effects. So nobody is
+/// told anything that is not on disk, and a burst of sends costs one fsync. The real loop and the
+/// simulation both run nodes through this type.
 public final class NodeHost {
     private let environment: NodeEnvironment
     private let openStore: () throws(StorageError) -> NodeStore
@@ -259,8 +259,8 @@ public final class NodeHost {
         }
     }
 
-    /// A failed write leaves an unknown state: no effect of the turn is carried out, the core is
-    /// made again from the store, and whoever waits for an answer is told to ask again.
+    /// A failed write leaves an unknown state: the turn's effects are dropped, the core is rebuilt
+    /// from the store, and callers that wait for an answer are told to ask again.
     private func recover(
         from error: StorageError, in inputs: [NodeInput] = [], at time: TurnTime
     ) -> [NodeEffect] {
@@ -296,13 +296,14 @@ public final class NodeHost {
         return effects + askAgain(after: error, failure)
     }
 
-    /// Tells whoever waits to ask again. Where only room was missing, who reads needs none, though
-    /// what came with the call could not be kept: that is asked of the new core here.
+    /// Tells waiting callers to ask again. When only disk space was missing, calls that only read
+    /// need none, but what arrived with them could not be kept: the new core answers those here.
     private func askAgain(after error: StorageError, _ failure: NodeError) -> [NodeEffect] {
         let reading = openCalls.filter { error.kind == .full && $0.value.isReading }
             .sorted { ($0.key.connection, $0.key.number) < ($1.key.connection, $1.key.number) }
         var effects = refuseOpenCalls(failure, except: Set(reading.map(\.key)))
-        // What it had to say when it was made would be gone with the first question.
+        // The first question would discard the effects that the new core produced while it was
+        // made.
         if !reading.isEmpty { effects += core.turn.takeEffects() }
         for (call, asked) in reading {
             let answer = try? core.handle(
@@ -340,7 +341,7 @@ public final class NodeHost {
                     reason: "node.renewed"), except: Set(putOff))
     }
 
-    /// Tells whoever waits for an answer to ask again.
+    /// Tells callers that wait for an answer to ask again.
     private func refuseOpenCalls(
         _ failure: NodeError, except kept: Set<CallID> = []
     ) -> [NodeEffect] {
@@ -351,7 +352,7 @@ public final class NodeHost {
         return calls.map { .answer($0, .failure(failure)) }
     }
 
-    /// Answers whoever asked how the node is, and met what cannot be read.
+    /// Answers calls for the node's state that failed on a page that cannot be read.
     private func tellHowItIs(in inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
         guard let writingStop else { return [] }
         let asked = inputs.filter {

@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Recognising a call that comes again under the same `key` (4-interface 4.1.3).
+/// Recognizes a call that is repeated with the same `key` (4-interface 4.1.3).
 ///
-/// Stored are keyed hashes of (method, key) and of the parameters, and the name of what was made;
-/// the answer is built anew.
+/// Stored are keyed hashes of (method, key) and of the parameters, and the name of what was
+/// created; the answer is built again.
 extension NodeCore {
     /// How long a key is remembered at least, and longer while there are few.
     static let keyMilliseconds: UInt64 = 7 * 24 * 3_600 * 1_000

@@ -1,4 +1,4 @@
-/// What stored operations become, and who is told of each.
+/// The rooms that fold stored operations into views and notify about them.
 final class ContentRooms: CorePart {
     private(set) lazy var derivation = Derivation(core)
     private(set) lazy var messages = Messages(core)
@@ -9,7 +9,8 @@ final class ContentRooms: CorePart {
     var families: [any ContentFamily] { [notes, ledgers] }
 }
 
-/// What people say of themselves: to their own devices, to others, and what others prove of it.
+/// The rooms for a person's own data: settings for their own devices, the profile for others, and
+/// proofs of what it says.
 final class PersonRooms: CorePart {
     private(set) lazy var own = OwnDocuments(core)
     private(set) lazy var profiles = Profiles(core)
@@ -17,13 +18,13 @@ final class PersonRooms: CorePart {
     private(set) lazy var proofs = Proofs(core)
 }
 
-/// What devices meet for: to have the same of a workspace, and to come in.
+/// The rooms that work between devices: syncing a workspace, and joining one.
 final class MeetingRooms: CorePart {
     private(set) lazy var syncing = Syncing(core)
     private(set) lazy var enrolment = Enrolment(core)
 }
 
-/// What people and programs hear, and what they see.
+/// The rooms that produce what people and programs hear and see.
 final class TellingRooms: CorePart {
     private(set) lazy var events = Events(core)
     private(set) lazy var queries = Queries(core)

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Doing an inspection: it makes a second core, beside the one that runs.
+/// Runs an inspection with a second core beside the one that serves the node.
 extension InspectionJob {
     /// Does the work.
     ///
@@ -102,7 +102,7 @@ extension InspectionJob {
     }
 }
 
-/// The home that a store is built in to be looked at: nothing of it is written anywhere.
+/// The home of a core that is built for an inspection only: it persists nothing.
 private final class InspectedHome: HomeFiles {
     static let facts = StoreFileFacts(machine: 0, device: 0, inode: 0, birthNanoseconds: 0)
 

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// How much the calls of one turn have been answered, so that a client which asks for very much
-/// makes the node hold a part of it at a time: what is answered leaves before more is asked.
+/// How much the answers of one turn hold. A client that asks for very much makes the node hold only
+/// part of it at a time: answers leave before more calls are handled.
 struct TurnAnswers {
     private var byteCount = 0
     private var byteCounts: [UInt64: Int] = [:]

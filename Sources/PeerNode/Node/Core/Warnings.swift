@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Telling everybody who listens that something needs looking after.
+/// Tells every listener that something needs attention.
 extension NodeCore {
     private static let warningName = Array(EventType.nodeWarning.word.utf8)
 

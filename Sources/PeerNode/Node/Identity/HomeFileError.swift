@@ -1,4 +1,4 @@
-/// What went wrong with a file of the home, in a sentence and a hint.
+/// What went wrong with a file of the home, as a sentence and a hint.
 public struct HomeFileError: Error, Sendable, Equatable {
     /// What happened.
     public let message: String

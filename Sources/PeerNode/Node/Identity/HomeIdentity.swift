@@ -3,9 +3,9 @@ import WorkspaceModel
 
 /// The keys of this home and the name of its person.
 ///
-/// The file `identity/device.key` (0600) is `Enc` map {1 format 1, 2 signing seed 32, 3 box
-/// secret 32, 4 home key 32, 5 name, 6 created ms, 7 recovery device or absent} followed by the
-/// first 8 bytes of H("wsx-keyfile1", map), so that a cut file is told from a whole one.
+/// The file `identity/device.key` (0600) is `Enc` map {1 format 1, 2 signing seed 32, 3 box secret
+/// 32, 4 home key 32, 5 name, 6 created ms, 7 recovery device or absent} followed by the first 8
+/// bytes of H("wsx-keyfile1", map), which detect a truncated file.
 struct HomeIdentity: Sendable {
     /// Signs every operation; its public half names the device.
     let signing: SigningKey
@@ -57,13 +57,14 @@ struct HomeIdentity: Sendable {
         Self.member(of: phrase?.device ?? device, salt: salt)
     }
 
-    /// Whoever that may be where this home has come in already: by whichever phrase it had then.
+    /// The member ids that this home may have in a workspace it has joined already, by each
+    /// recovery phrase that it had then.
     func members(salt: [UInt8]) -> [MemberID] {
         [laterRecovery?.device, recovery?.device, device].compactMap { $0 }
             .map { Self.member(of: $0, salt: salt) }
     }
 
-    /// The file's bytes. Whoever asks wipes them when they are written or sealed.
+    /// The file's bytes. The caller wipes them once they are written or sealed.
     var fileBytes: [UInt8] {
         // Room for all of it: growing would leave keys behind.
         var encoder = CBOREncoder(reservingBytes: 1_024)
@@ -98,8 +99,8 @@ struct HomeIdentity: Sendable {
 
     /// Reads the file's bytes.
     ///
-    /// - Throws: `HomeFileError` for a file that is cut, changed or of a later version. It is
-    ///   never replaced: whoever has a backup of it can still put it back.
+    /// - Throws: `HomeFileError` for a file that is truncated, changed or of a later version. It is
+    ///   never replaced, so that the owner can still restore it from a backup.
     init(fileBytes: [UInt8]) throws(HomeFileError) {
         var body = [UInt8](fileBytes.dropLast(8))
         defer { SecretBytes.wipe(&body) }

@@ -1,24 +1,19 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// `identity/device.key` as it lies on the disk: in the clear, or sealed by a passphrase.
+/// `identity/device.key` as it is on the disk: unprotected, or sealed by a passphrase.
 ///
-/// ```
-/// clear   the bytes of `HomeIdentity.fileBytes`
-/// sealed  "wsxlock1" || device 32 || vault of the clear bytes || first 8 bytes of
-///         H("wsx-keyfile2", all before)
-/// ```
-/// The device's name stands outside the vault, so that a locked node can say who it is.
+/// The device's name is outside the vault, so that a locked node can say who it is.
 enum IdentityFile: Sendable {
-    /// Whoever reads the file has the keys.
+    /// Unprotected: the file gives the keys to anyone who can read it.
     case clear(HomeIdentity)
     /// A passphrase opens it.
     case sealed(SealedIdentity)
 
     /// Reads the file's bytes, which the caller wipes: they may be keys.
     ///
-    /// - Throws: `HomeFileError` for a file that is cut, changed or of a later version. It is
-    ///   never replaced: whoever has a backup of it can still put it back.
+    /// - Throws: `HomeFileError` for a file that is truncated, changed or of a later version. It is
+    ///   never replaced, so that the owner can still restore it from a backup.
     init(fileBytes: [UInt8]) throws(HomeFileError) {
         if let sealed = try SealedIdentity(fileBytes: fileBytes) {
             self = .sealed(sealed)

@@ -4,13 +4,12 @@ import WorkspaceModel
 
 /// The keys of all epochs, of which a bounded number is in memory.
 ///
-/// They lie sealed in the store, and are opened under the home's key when somebody asks for them. A
-/// node that holds a hundred thousand starts like one that holds ten: what is in memory of each is
-/// its name.
+/// They are sealed in the store and opened under the home's key on demand. A node with a hundred
+/// thousand keys starts like one with ten, since memory holds only their names.
 ///
-/// A key that was stored opens, for that was tried when its name was loaded. So `nil` means that the
-/// store could not be read, or that the home is locked. The first is noted, and ends the turn: what
-/// was concluded from it must not be committed.
+/// A stored key opens, since that was tried when its name was loaded. So `nil` means that the store
+/// could not be read, or that the home is locked. The first is recorded and fails the turn: nothing
+/// concluded from it may be committed.
 final class KeyVault {
     /// What stands for a key.
     enum Name: Hashable {
@@ -121,8 +120,8 @@ final class KeyVault {
     }
 }
 
-/// The epoch keys of one workspace, or of one private document, that are held: their names, and the
-/// keys themselves when they are asked for.
+/// The epoch keys of one workspace, or of one private document, that this home holds: their names,
+/// and the keys themselves on demand.
 struct EpochKeyring {
     private(set) var names: Set<KeyID> = []
     private let kind: SecretKind

@@ -3,10 +3,10 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Whether this node answers people, and what it waits for before it does.
+/// Whether this node answers people, and if not, what it waits for.
 ///
-/// It lives in memory. On the disk there are the sealed identity, the count of wrong passphrases,
-/// and from where on operations were not opened.
+/// It is held in memory. The disk has the sealed identity, the count of wrong passphrases, and the
+/// point from which operations have not been opened.
 struct LockState {
     /// What a node does, and for whom.
     enum Phase: Equatable {
@@ -65,11 +65,11 @@ struct LockState {
     }
 }
 
-/// Wrong passphrases, and how long the next one has to wait.
+/// Wrong passphrases, and how long the next attempt has to wait.
 ///
-/// The count is on the disk, and the wait is measured by the monotonic clock: after a start it
-/// begins anew. So neither a restart nor a changed clock shortens it, and none makes it longer
-/// than its longest.
+/// The count is on the disk. The monotonic clock measures the wait, which starts again with the
+/// process. So neither a restart nor a changed clock shortens it, and nothing extends it beyond its
+/// maximum.
 struct UnlockTries: Equatable {
     /// Wrong ones since the last right one.
     private(set) var count: UInt32 = 0
@@ -85,9 +85,9 @@ struct UnlockTries: Equatable {
 
     init() {}
 
-    /// What a start finds on the disk. What of the wait has passed since the last try is over: else a
-    /// node that is started again and again would wait for ever. The monotonic clock goes on from one
-    /// process to the next, and begins anew with the machine; nobody can set it.
+    /// What a start finds on the disk. Time that has passed since the last attempt counts, or a
+    /// node that restarts again and again would wait without end. The monotonic clock continues
+    /// across processes and starts at zero when the machine boots; nobody can set it.
     init(stored: [UInt8]?, now: UInt64) {
         guard let stored, stored.count == 4 || stored.count == 12 else { return }
         count = stored.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Whose home this is, and whether it is open: what every room may ask of the session. Only
+/// Whose home this is, and whether it is open: what every room may ask about the session. Only
 /// `HomeSession` opens and closes it.
 final class OpenSession {
     /// `nil` until `identity.create` or the first `up`, and while the keys are dropped.

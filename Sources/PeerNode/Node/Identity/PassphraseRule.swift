@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What a passphrase must be (1-mission 2.7).
+/// What a passphrase has to satisfy (1-mission 2.7).
 enum PassphraseRule {
     /// In bytes of UTF-8.
     static let bytesMax = 1_024

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 /// The ids that people and scripts see: a letter for the type, `_`, and base32 of 16 bytes
-/// (PROTOCOL.md, 1.1). Equal on every node.
+/// (PROTOCOL.md, 1.1). Every node derives the same ones.
 enum PublicID {
     static func workspace(_ id: WorkspaceID) -> String { "w_" + half(id) }
     static func channel(_ id: DocumentID) -> String { "c_" + half(id) }

@@ -1,10 +1,10 @@
 import WorkspaceCrypto
 
-/// The keys that were asked for last, a bounded number of them, by name.
+/// A bounded cache of recently used keys, by name.
 ///
-/// When there is no room the one goes that nobody has asked for in the longest time, roughly: a hand
-/// goes round and takes the first that was not asked for since it came by. So looking one up costs a
-/// hash and a mark, and a pass over very many keys pushes out the others once.
+/// It evicts by the clock algorithm, an approximation of least recently used: a hand goes round and
+/// evicts the first key that was not used since its last pass. A lookup costs a hash and a mark,
+/// and a scan over very many keys evicts the others only once.
 struct RecentKeys<Name: Hashable> {
     /// How many are kept at most.
     let capacity: Int

@@ -2,9 +2,9 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Which store this is, and so which incarnation of the device writes.
+/// Which store this is, and thereby which incarnation of the device writes.
 ///
-/// Drawn anew when the guard file says that the store was copied or restored: a new store never
+/// Drawn again when the guard file shows that the store was copied or restored: a new store never
 /// continues an old log (3-protocol 3.2, 3.8).
 struct StoreIdentity: Sendable {
     /// Random, 16 bytes.

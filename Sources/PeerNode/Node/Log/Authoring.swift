@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Writing operations: what this device signs goes through the same waist as what comes in.
+/// Writing operations: what this device signs goes through the same `accept` as what peers send.
 extension OperationLog {
     /// The next moment of this device's clock. When the wall clock stepped back by more than
     /// 5 minutes a new incarnation begins, whose logs start again at the wall clock.
@@ -121,8 +121,8 @@ extension OperationLog {
         return (key.keyID, key)
     }
 
-    /// Tries an authority operation on a copy of the evaluator. What is written stays for ever,
-    /// at everybody's, so what would have no effect is not written at all.
+    /// Tries an authority operation on a copy of the evaluator. An operation is stored permanently
+    /// and by everyone, so one that would have no effect is not written at all.
     private func mayTake(
         _ operation: SignedOperation, in workspace: Workspace,
         _ isEffective: (AuthEvaluator) -> Bool
@@ -134,8 +134,8 @@ extension OperationLog {
         return trial.isValid(operation.id) && isEffective(trial)
     }
 
-    /// Goes on in a new log where the end of the own one has no effect: whoever cites it would have
-    /// to keep what stands there.
+    /// Starts a new log where the last operation of this device's log has no effect: everyone who
+    /// cited it would have to keep it too.
     private func leaveVoidLog(
         of device: DeviceID, in workspace: Workspace
     ) throws(StorageError) {

@@ -1,8 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which operations of the authority document are kept: the valid ones, grants without effect that
-/// kept content cites, what only a later version can judge, and the past of all (PROTOCOL.md, 5.4).
+/// Retention in the authority document: keeps valid operations, grants without effect that retained
+/// content cites, operations that only a later version can judge, and the past of all of these
+/// (PROTOCOL.md, 5.4).
 extension Retention {
     /// Moves what is kept of the authority document after an operation came.
     ///
@@ -145,7 +146,7 @@ extension Retention {
     }
 }
 
-/// What a change says of one branch. What is kept of it is always its beginning.
+/// A change to what is retained of one branch, which is always a prefix of it.
 private struct KeptEnd {
     /// The last operation that is kept from now on.
     private(set) var lastKept: LogBranch.KeptTip?

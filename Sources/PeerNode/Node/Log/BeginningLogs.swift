@@ -1,11 +1,11 @@
 import CRDTStore
 import WorkspaceModel
 
-/// How many logs somebody begins: each stays in memory for ever, and none costs its author more than one
-/// operation (PROTOCOL.md, 4.0.4, S-9).
+/// Limits how many logs an author begins: each stays in memory permanently, and costs its author no
+/// more than one operation (PROTOCOL.md, 4.0.4, S-9).
 extension LogShares {
-    /// Has shares pay for operations outside the authority document: for the log that they begin, and
-    /// for what of them stays in memory, too (S-8).
+    /// Charges shares for operations outside the authority document: for the log that they begin,
+    /// and also for what of them stays in memory (S-8).
     ///
     /// - Returns: how many operations, from the first, are paid for.
     func pay(
@@ -17,11 +17,11 @@ extension LogShares {
         return pay(forKept: operations, of: log, in: workspace, from: source)
     }
 
-    /// Has a share pay for a log that begins here: its author's member's, then its device's own, for
-    /// whoever steals a device begins logs in its person's name, then that of somebody whose words
-    /// need it.
+    /// Charges a share for a log that begins here. First the author's member pays, then the device
+    /// itself, because the thief of a device begins logs in its person's name; then someone whose
+    /// operations need the log.
     ///
-    /// - Parameter isRoot: whether it begins its document with it, which is paid for already (S-8).
+    /// - Parameter isRoot: whether its document begins with it; that is paid for already (S-8).
     /// - Returns: whether it may begin; else it waits at its source.
     private func mayBegin(
         _ log: LogName, isRoot: Bool, in workspace: Workspace, from source: OperationSource

@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The bound on the branches of a log: a device that writes two histories gets both kept, and one
-/// that writes hundreds does not fill the disk of everybody else.
+/// The bound on the branches of a log: when a device writes two histories, both are kept, but a
+/// device that writes hundreds does not fill the disk of everybody else.
 ///
-/// What it costs is what goes, however long the document is.
+/// The cost depends on what is removed, not on the length of the document.
 final class BranchPruning: LogPart {
     /// Logs with more branches than may stay.
     var overgrown: Set<WorkspaceLog> = []
@@ -155,8 +155,8 @@ final class BranchPruning: LogPart {
         if document.records.values.contains(where: { gone.contains($0.arrival) }) {
             return core.sink.reloadPrivateLater(document.id, in: workspace)
         }
-        // Up to a place that is not here any more nothing is left by a removal. And of the own
-        // settings something else counts.
+        // Where the operation that cuts is no longer stored, the cut is lifted; and in the settings
+        // of this person's devices another value now counts.
         guard workspace.isOwn(document) || logs.contains(where: document.hasCuts(in:)) else {
             return
         }

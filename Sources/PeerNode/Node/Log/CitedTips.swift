@@ -1,12 +1,12 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What an author cites of other logs, so that it is shown behind it by every node: what the clock
-/// alone does not put there (PROTOCOL.md, 2.2).
+/// Which tips of other logs an author cites, so that every node displays the new operation after
+/// them where the clock alone does not ensure it (PROTOCOL.md, 2.2).
 ///
-/// A clock that is ahead says a time that each node takes as late as that of its own clock allows,
-/// so each shows it, and all that cites it, in another place. What several people then say one
-/// after the other is in order everywhere only if each cites the one before.
+/// A timestamp in the future is capped by each node's own clock, so each node displays that
+/// operation, and everything that cites it, at another place. Later operations of several people
+/// are in the same order everywhere only if each cites the ones before.
 extension OperationLog {
     /// The tips of other logs that the clock does not put before `timestamp` by itself.
     func unorderedTips(
@@ -22,8 +22,8 @@ extension OperationLog {
         let others = owners.branches.filter {
             $0.log.device == own.device || mayBeCited($0.log, owners, in: workspace)
         }
-        // What comes from the future is shown when it is seen, by whoever sees it: only citing
-        // keeps a new incarnation behind the ones before it.
+        // An operation from the future is displayed at the time at which each node first sees it.
+        // Only citing keeps a new incarnation behind the earlier ones.
         let unordered = others.filter { branch in
             Workspace.latest(of: branch) >= timestamp.rawValue
                 || isFirst && branch.log.device == own.device
@@ -53,9 +53,9 @@ extension OperationLog {
         return cited.map(\.tipReference)
     }
 
-    /// Whose logs what honest people say may rest on. Not on what is shown to nobody: whoever is in the
-    /// workspace may write anything into the logs of a private document. And not on those of somebody
-    /// who has begun very many, for others may have other ones of them (S-9).
+    /// The logs that an honest author may depend on. Not logs that are displayed to nobody: any
+    /// workspace member can write arbitrary content into a private document's logs. Nor logs of a
+    /// device that has begun very many, since others may hold different ones of them (S-9).
     private func mayBeCited(
         _ log: LogName, _ owners: LogOwners, in workspace: Workspace
     ) -> Bool {
@@ -128,7 +128,7 @@ extension OperationLog {
     }
 }
 
-/// Whose the logs of a document are, and who has more of them than others build on.
+/// Who owns the logs of a document, and which devices have more than others build on.
 private struct LogOwners {
     let branches: [LogBranch]
     /// By device whose share pays for them: a member's bytes, or the device's where nothing valid binds
@@ -157,8 +157,8 @@ private struct LogOwners {
     }
 }
 
-/// How much of each log is known to be in the past of what is cited already. What it misses is
-/// cited once more, which does no harm.
+/// How much of each log is known to be in the past of what is already cited. A log that it misses
+/// is cited once more, which does no harm.
 private struct CausalReach {
     private var ends: [LogName: UInt64] = [:]
     private var stepsLeft = Limits.causalStepsMax

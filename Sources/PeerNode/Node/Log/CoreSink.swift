@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What lower rooms have done by rooms above them, which they do not know.
+/// What lower rooms ask of rooms above them without knowing them.
 protocol CoreSink: LogSink {
     // MARK: Messages
 
@@ -14,7 +14,7 @@ protocol CoreSink: LogSink {
         of channel: Workspace.Channel?, since before: ChannelRuling?) throws(StorageError)
     /// Carries out redactions that were just written.
     func settleRedactions() throws(StorageError)
-    /// Redacts what the own member said.
+    /// Redacts what this node's member has said.
     ///
     /// - Returns: whether this device may write that.
     func redactOwn(
@@ -43,7 +43,7 @@ protocol CoreSink: LogSink {
     func takePrivate(
         _ key: SymmetricKey, of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> Bool
-    /// Takes a word that the own member is out of a document.
+    /// Takes a mailbox notice that this node's member was removed from a document.
     ///
     /// - Returns: the document, if that is new.
     func takeNotice(
@@ -70,14 +70,14 @@ protocol CoreSink: LogSink {
     func firstUnfolded() throws(StorageError) -> Int64?
     /// Folds some of what arrived while the node was locked.
     func foldArrived() throws(StorageError)
-    /// Settings of the own devices are to be read.
+    /// The settings of this person's devices have to be read.
     func oweSettings(of workspace: Workspace) throws(StorageError)
-    /// What the own member chose to be seen as may have changed.
+    /// The presence that this node's member has chosen may have changed.
     func reviewPresence(of workspace: Workspace) throws(StorageError)
-    /// Refuses another address in the place of one that is verified.
+    /// Refuses to replace a verified address by another.
     func refuseEmailEdit(
         from before: String?, to after: String?, in workspace: Workspace) throws(NodeError)
-    /// The own address was changed, taken back or hidden.
+    /// The member's own address was changed, removed or hidden.
     func emailEdited(
         from before: String?, to after: String?, in workspace: Workspace) throws(NodeError)
     /// Turns the passphrase of a home that begins with another device's help into a key, beside the

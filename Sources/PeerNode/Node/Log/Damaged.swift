@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Operations that the disk did not keep as they were, as far as others ask.
+/// Operations whose stored bytes are damaged, as far as peers ask for them.
 extension OperationLog {
     /// Notes damage that somebody came across. It is acted upon at the end of the turn.
     func noteDamage(at sequence: UInt64, of branch: Int64) {

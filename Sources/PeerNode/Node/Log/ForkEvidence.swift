@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Forks and restorations, in words for `status`, `doctor` and `why`.
+/// Describes forks and restorations for `status`, `doctor` and `why`.
 final class ForkEvidence: CorePart {
     /// Forks that `doctor` names one by one; of more it tells the number.
     private static let forksNamedMax = 5

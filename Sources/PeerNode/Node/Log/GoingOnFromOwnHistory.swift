@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Asking peers for this device's own newest operations, and what follows when they have some.
+/// Asks peers for this device's own newest operations, and handles what they have.
 extension OperationLog {
     // MARK: Asking
 

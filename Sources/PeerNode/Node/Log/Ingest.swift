@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// The waist: every operation, our own and other people's, comes through `accept`.
+/// The waist: every operation, this node's and everyone else's, goes through `accept`.
 extension OperationLog {
     /// Checks a run and stores what is new of it, with what follows from it at once. Waiting runs
     /// that it releases are taken when the turn ends (`acceptReleased`).
@@ -21,15 +21,15 @@ extension OperationLog {
         return outcome
     }
 
-    /// Takes runs for which something has come that they waited for: so many that whoever asks
-    /// something is not kept waiting, and the rest in the next turns.
+    /// Takes runs whose dependencies have arrived: a bounded number, so that callers do not wait,
+    /// and the rest in the next turns.
     func acceptReleased() throws(StorageError) {
         guard mayWrite else { return }
         try sink.settleVerdicts()
         var left = Limits.releasedPerTurnMax
         // A queue and not recursion: what waits may be a long chain in reverse.
         while left > 0, let guest = released.popLast() {
-            // Whoever brought it for one workspace has not brought it for another.
+            // The source of a run in one workspace is not its source in another.
             guard let own = core.workspaces[guest.workspace] else { continue }
             if sink.isUnsettled(guest.run.log, in: own) {
                 released.append(guest)
@@ -213,9 +213,10 @@ extension OperationLog {
         return outcome
     }
 
-    /// Lets a run wait for what it cites, but not what stands before that: two runs may each cite
-    /// what lies in the other, and whole ones would wait for each other for ever. Where the
-    /// signature before the gap is bad, only a later one covers the start, and all of it waits.
+    /// Lets a run wait for what it cites, but stores the part before that: two runs may each cite
+    /// an entry inside the other, and as a whole they would wait for each other without end. Where
+    /// the signature before the gap is invalid, only a later one covers the start, so the whole run
+    /// waits.
     private func wait(
         for gap: IngestGap, _ run: OperationRun, in workspace: Workspace,
         from source: OperationSource
@@ -287,8 +288,8 @@ extension OperationLog {
         return shares.holdsBack(run.log, in: workspace)
     }
 
-    /// Whether its author wrote this at all, as far as that can be told while the run waits. Whoever
-    /// makes something up in somebody's name must not have others' operations taken for that.
+    /// Whether its author signed this at all, as far as that can be checked while the run waits. A
+    /// forger must not be able to have another author's operations mistaken for theirs.
     private func isSigned(
         _ run: OperationRun, in workspace: Workspace
     ) throws(StorageError) -> Bool {
@@ -321,8 +322,8 @@ extension OperationLog {
             vouchers: vouchers, needed: needed, cited: cited)
     }
 
-    /// Whether the run belongs to a channel or workspace whose operations were, or should be, erased. What is
-    /// deleted for everybody is no fault of whoever has not heard.
+    /// Whether the run belongs to a channel or workspace whose operations were, or should be,
+    /// erased. A sender that has not heard of the deletion is not at fault.
     private func isErased(_ run: OperationRun, in workspace: Workspace) -> Bool {
         let document = run.log.document
         let isOver = workspace.book.deleted[document].map { $0.erasure <= time.wall } ?? false

@@ -1,14 +1,14 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which authority operations are taken in at all (PROTOCOL.md, 4.0.4): what has a fault is refused,
-/// and what is void takes no room.
+/// Which authority operations are accepted (PROTOCOL.md, 4.0.4): faulty ones are refused, and void
+/// ones take no space.
 extension OperationLog {
     /// What becomes of an authority operation whose past is all here.
     enum AuthorityArrival {
-        /// It breaks a rule, here and everywhere, and so does whoever sends it.
+        /// It breaks a rule on every node, so its sender breaks one too.
         case refused(AuthFault)
-        /// It has no effect, and nothing rests on it.
+        /// It has no effect, and nothing depends on it.
         case dropped
         /// It is in the evaluator, and this changed by that.
         case taken(AuthChange)

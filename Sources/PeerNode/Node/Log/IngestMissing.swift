@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// The first entry of a run that has to wait, and what for.
+/// The first entry of a run that has to wait, and what it waits for.
 struct IngestGap {
     /// What is not stored.
     let missing: WaitingRoom.Missing
@@ -19,7 +19,7 @@ struct IngestGap {
     var targets: [LogTip] = []
 }
 
-/// What a run cites and this node does not hold.
+/// What a run cites that this node does not hold.
 extension OperationLog {
     /// The first thing that a run cites and that is not stored.
     func missing(

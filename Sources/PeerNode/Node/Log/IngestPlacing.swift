@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Where a run belongs, in a log that may have forked.
+/// Finds the place of a run in a log that may have forked.
 extension OperationLog {
     struct RunPosition {
         let place: OperationStore.Place
@@ -146,7 +146,7 @@ extension OperationLog {
     }
 }
 
-/// The branches of a log that a newcomer has to come before, or among, to be kept.
+/// The branches of a log that a new branch has to sort before, or among, to be kept.
 private struct BranchBound {
     let branches: [LogBranch]
     let ends: OperationStore.BranchEnds
@@ -167,7 +167,8 @@ private struct BranchBound {
             before: first.id, at: run.firstSequence + UInt64(position.skipped), behind: branch,
             of: branches, ends: ends)
         guard count >= Limits.branchesMax else { return false }
-        // What an operation cites that came before it is taken, or that would wait for ever.
+        // A run is taken when a waiting operation cites it; otherwise that one would wait without
+        // end.
         let place = run.firstSequence + UInt64(position.skipped)
         return !waiting.needs(new, at: place, of: run.log)
     }

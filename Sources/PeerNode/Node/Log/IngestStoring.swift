@@ -44,7 +44,7 @@ extension OperationLog {
             if device == log.device, !isBackfill {
                 try sink.noteClock(of: device, wroteAt: last.header.timestamp.milliseconds)
             }
-            // Whoever brings operations holds them.
+            // A device that sends operations holds them.
             store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
         if source != .ourselves, let last = operations.last {

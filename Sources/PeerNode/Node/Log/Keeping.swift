@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Which operations are kept, and which branches moved by that.
+/// Retention: which operations are kept, and which branches changed by that.
 ///
-/// In a content document these are the valid ones of the first branches of each log, and what those
-/// have in their past (PROTOCOL.md, 2.1 and 5.4).
+/// In a content document these are the valid operations of the first branches of each log, and
+/// their causal past (PROTOCOL.md, 2.1 and 5.4).
 final class Retention: LogPart {
     /// Branches whose kept tip moved in this turn, by workspace.
     var moved: [Int64: Set<Int64>] = [:]
@@ -80,10 +80,10 @@ final class Retention: LogPart {
             .map { .init(sequence: sequence, id: $0.link.id) }
     }
 
-    /// Keeps, valid or not, what operations cite that are kept from now on: whoever takes those
-    /// over cannot store them without it.
+    /// Retains, valid or not, what newly retained operations cite: a peer cannot store those
+    /// without it.
     ///
-    /// - Cost: what is kept from now on, and not what the document holds.
+    /// - Cost: proportional to what is newly retained, not to what the document holds.
     func keepCited(
         by ranges: [KeptRange], of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) {
@@ -98,8 +98,8 @@ final class Retention: LogPart {
 
     // MARK: Grants that lost their effect
 
-    /// Keeps the void grants that kept content of a document cites: whoever takes that over cannot
-    /// place it without them.
+    /// Retains the void grants that retained content of a document cites: a peer cannot place that
+    /// content without them.
     func keepGrants(of document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let void = voidGrants(citedIn: document, of: workspace)
         let known = workspace.judged.grants[document] ?? []
@@ -150,7 +150,7 @@ final class Retention: LogPart {
 
     /// Raises `ends` until the past of everything below them is below them.
     ///
-    /// - Parameter base: how far a branch reaches already that has none of the ends.
+    /// - Parameter base: how far a branch without an entry in `ends` reaches already.
     /// - Returns: everything that is below them from now on, `ranges` included.
     @discardableResult
     private func close(
@@ -175,7 +175,7 @@ final class Retention: LogPart {
     }
 }
 
-/// Operations of one branch that are kept.
+/// Retained operations of one branch.
 struct KeptRange {
     /// The branch's number.
     let branch: Int64

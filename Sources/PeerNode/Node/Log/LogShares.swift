@@ -2,17 +2,18 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and
-/// S-8; of logs that begin: `BeginningLogs.swift`).
+/// Whose share pays for the operations that somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and
+/// S-8; for logs that begin see `BeginningLogs.swift`).
 final class LogShares: LogPart {
     /// How much authority somebody may still have this node take in.
     var authorityBudget = AuthorityBudget()
 
-    /// Has a share pay for an operation (S-5).
+    /// Charges a share for an operation (S-5).
     ///
-    /// First the member's share pays. Where that is used up the device's own does, so that whoever steals
-    /// one device, or holds a link, cannot make a revocation by another one wait. Then that of somebody
-    /// whose operations need it: a removal cites what the removed person wrote.
+    /// First the member's share pays. When that is used up the device's own does, so that the thief
+    /// of one device, or the holder of a link, cannot delay a revocation by another device. Then
+    /// the share of someone whose operations need it: a removal cites what the removed person
+    /// wrote.
     func pay(
         for operation: CheckedOperation, _ payload: AuthorityPayload, of log: LogName,
         in workspace: Workspace, from source: OperationSource
@@ -35,15 +36,16 @@ final class LogShares: LogPart {
         return nil
     }
 
-    /// Who pays for the verdicts that an operation turns over, which is found out afterwards.
+    /// Who pays for the verdicts that an operation reverses, which only applying it shows.
     ///
-    /// Who gives somebody a role pays nothing for that: what it turns over is what the other one has
-    /// written, ends of devices that count under it, too. How often that happens is up to admins, so
-    /// the other one pays no more than they would. A role that does not count anybody can write, and
-    /// whoever has used up a share would have roles given that nobody pays for.
+    /// The author of a role grant pays nothing for it: the verdicts it reverses are about the
+    /// grantee's operations, including device ends that count under the role. Admins decide how
+    /// often that happens, so the grantee pays no more than they would. A grant that does not count
+    /// is no exception: anyone can write one, and an author with a used-up share could so have
+    /// verdicts reversed that nobody pays for.
     ///
-    /// - Parameter payment: what has paid for the operation itself; `nil` for one that was passed over and
-    ///   comes again, which costs what it turns over alone.
+    /// - Parameter payment: what has paid for the operation itself; `nil` for one that was passed
+    ///   over and comes again, which pays only for the verdicts it reverses.
     func payer(
         of payment: AuthorityBudget.Payment?, for operation: CheckedOperation, of log: LogName,
         in workspace: Workspace, from source: OperationSource
@@ -218,8 +220,8 @@ final class LogShares: LogPart {
         authorityBudget.noteDelayed(workspace.member.bytes, time.monotonic)
     }
 
-    /// Whether others would take a request or admission that is written here now. More of them
-    /// would keep what comes behind them in the own log from everybody.
+    /// Whether others would take a request or admission that is written here now. If they would
+    /// not, they could not take what follows it in this device's log either.
     func mayOpenDoor(in workspace: Workspace) -> Bool {
         authorityBudget.hasRoom(in: ownDoors(in: workspace), now: time.monotonic)
     }
@@ -228,8 +230,8 @@ final class LogShares: LogPart {
         .init(.doors, of: workspace.member.bytes)
     }
 
-    /// Whose share an operation is counted in: its author's, or of an author whom nobody knows that
-    /// of whoever brings it, for keys cost nothing (S-5).
+    /// Whose share pays for an operation: its author's. For an unknown author it is that of the
+    /// device that sends it, since keys cost nothing (S-5).
     func payer(
         of device: DeviceID, _ source: OperationSource, in workspace: Workspace
     ) -> [UInt8] {

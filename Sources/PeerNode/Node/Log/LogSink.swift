@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What the log tells of, and what it has done at once, because what it does next rests on it. The log
-/// knows no room: the core sets who listens.
+/// What the log reports, and what it needs done at once because its next step depends on it. The
+/// log knows no room; the core sets the listener.
 protocol LogSink: AnyObject {
     /// Carries out what changes of authority mean for content, before anything is judged or written.
     func settleVerdicts() throws(StorageError)

@@ -3,10 +3,11 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Signed operations: taking in what peers bring, writing own ones, and how long any is kept.
+/// Signed operations: accepts what peers send, writes this device's own, and decides how long each
+/// is kept.
 ///
-/// It is the waist of the node: whatever is stored comes through `accept`. It knows no command and asks
-/// no other room.
+/// It is the waist of the node: whatever is stored goes through `accept`. It knows no command and
+/// calls no other room.
 final class OperationLog: Component {
     var clock = HybridClock()
     var waiting = WaitingRoom()
@@ -42,7 +43,8 @@ final class OperationLog: Component {
         pruning.forget()
     }
 
-    /// Whoever waited for it was told to ask again; and this is no start.
+    /// Callers that waited for the own history were told to ask again; and a rebuilt core is not a
+    /// start, so peers need not be asked once more.
     override func goOn(after former: Component) {
         if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }
     }
@@ -63,7 +65,8 @@ extension OperationLog {
     }
 }
 
-/// A part of the log with state of its own. The log is the room, which does what is due and forgets.
+/// A part of the log with state of its own. The log, which is the room, runs its deadlines and
+/// drops its keys.
 class LogPart: CorePart {
     unowned let room: OperationLog
 

@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which branches of a document are too many (PROTOCOL.md, 2.1): how far the others are kept without
-/// them, and how far they stay stored.
+/// Which branches of a document exceed the bound (PROTOCOL.md, 2.1): how far the others are
+/// retained without them, and how far they stay stored.
 final class Surplus {
     private let document: OperationStore.DocumentRow
     private let workspace: Workspace

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Whose home this is and whether it is open: identity, lock, and the end of a session.
+/// Whose home this is and whether it is open: identity, lock, and log-out.
 final class HomeSession: Component, SessionCommands {
     /// What is known where the disk does not give the store back.
     var unreadable: UnreadableStore?

@@ -3,11 +3,11 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Dropping the keys of a running node, and taking them up again (PROTOCOL.md, 6.3).
+/// Dropping the keys of a running node, and loading them again (PROTOCOL.md, 6.3).
 ///
-/// What stays while it is locked: the Noise static key and the certificate over it, discovery
-/// secrets, and the psks of group keys and invites, so that links go on. What goes: signing, box, home and epoch
-/// keys, everything that was derived from them, and every text that they opened.
+/// A locked node keeps the Noise static key and its certificate, discovery secrets, and the psks of
+/// group keys and invites, so that links continue. It drops signing, box, home and epoch keys,
+/// everything derived from them, and every text that they opened.
 extension HomeSession {
     // MARK: Locking
 
@@ -50,8 +50,9 @@ extension HomeSession {
         turn.emit(.log(.info, "session.locked"))
     }
 
-    /// Joins, checks and held calls cannot go on without keys. Whoever waits is told so; joins that
-    /// an admin decides about are on the disk, and go on when the node is open again.
+    /// Joins, checks and held calls cannot continue without keys, and their callers are told so.
+    /// Joins that wait for an admin's approval are on the disk and resume when the node is
+    /// unlocked.
     private func endWhatNeedsKeys() throws(StorageError) {
         let failure = Result<JSONValue, NodeError>.failure(.locked(.relaying))
         let joins = network.joining.joins

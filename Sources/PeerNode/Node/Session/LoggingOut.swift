@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Logging out: the keys go, and with them as much of what is stored as was asked.
+/// Logging out: erases the keys, and as much of the stored data as was asked.
 extension HomeSession {
     func logOut(
         wiping wipe: String, isForced: Bool, _ scope: CallScope

@@ -1,7 +1,7 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A passphrase that is to seal the identity of a home that begins with somebody else's help.
+/// The passphrase for the identity of a home that starts by a device link.
 extension HomeSession {
     /// Turns the passphrase of a new home into a key, beside the loop.
     ///

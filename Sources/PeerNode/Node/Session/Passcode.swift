@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The passcode: four digits that gate a running node, in memory alone.
+/// The passcode: four digits that gate a running node, in memory only.
 ///
-/// Ten thousand guesses are nothing, so no hash of it is stored and it wraps no key. Three wrong
-/// ones drop the keys, and the passphrase is needed.
+/// Ten thousand values are quick to guess, so no hash of it is stored and it wraps no key. After
+/// three wrong attempts the node drops its keys and needs the passphrase.
 extension HomeSession {
     func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
         guard lock.passcode == nil else {

@@ -1,7 +1,7 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A passphrase that is being turned into a key beside the loop, and what happens then.
+/// A key derivation from a passphrase that runs beside the loop, and what follows when it ends.
 struct Stretching {
     let call: CallID
     let purpose: Purpose

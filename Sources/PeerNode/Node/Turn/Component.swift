@@ -1,13 +1,13 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What holds the rooms, of which a room needs to know here only that it has a turn.
+/// The core as a room sees it here: something that has a turn.
 protocol TurnHolder: AnyObject {
     var turn: NodeTurn { get }
 }
 
-/// A part of the core: `CorePart` is one of `NodeCore`. One that is no room is held by its room, or keeps
-/// nothing and is made where it is asked.
+/// A part of the core: `CorePart` is one of `NodeCore`. A part that is not a room either belongs to
+/// a room or is stateless and made where it is used.
 class PartOf<Core: TurnHolder>: CoreMember {
     unowned let core: Core
     let turn: NodeTurn
@@ -18,8 +18,8 @@ class PartOf<Core: TurnHolder>: CoreMember {
     }
 }
 
-/// A room of the core: a part with state of its own. `Component` is one of `NodeCore`, which makes it when
-/// somebody first asks for it.
+/// A room of the core: a part with state of its own. `Component` is one of `NodeCore`, which
+/// creates it on first use.
 class ComponentOf<Core: TurnHolder>: PartOf<Core> {
     /// When it has something to do next, on the monotonic clock. No moment at which that would be in vain,
     /// which would keep the loop awake. Asked twice a turn: it makes no list.
@@ -41,10 +41,10 @@ class ComponentOf<Core: TurnHolder>: PartOf<Core> {
     func goOn(after former: ComponentOf<Core>) {}
 }
 
-/// A part of a room that is a list of parts, which keeps one piece of its state or none.
+/// A part of a room that is a list of parts; it holds one piece of the room's state, or none.
 ///
-/// A part asks only those that stand before it in the room's list, so calls between parts go one way.
-/// What takes several in turn is done by the room.
+/// A part calls only those before it in the room's list, so calls between parts go one way. The
+/// room itself does what involves several of them.
 class RoomPartOf<Room: CoreMember>: PartOf<Room.Core> {
     unowned let room: Room
 

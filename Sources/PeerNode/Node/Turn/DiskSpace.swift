@@ -1,4 +1,4 @@
-/// How much room a home has left, in words that `status` and `doctor` share.
+/// How much free space a home has, in the words that `status` and `doctor` share.
 public struct DiskSpace {
     /// Of the file system that holds the home; comes from the system.
     public let freeBytes: Int64
@@ -7,7 +7,7 @@ public struct DiskSpace {
     /// What to do where there is hardly any.
     static let hint = "free some space"
 
-    /// - Parameter freeBytes: what whoever writes the home may still use.
+    /// - Parameter freeBytes: the space left for the user that runs the node.
     public init(freeBytes: Int64) { self.freeBytes = freeBytes }
 
     /// Less than a commit may need.

@@ -1,7 +1,7 @@
-/// The first of several moments, milliseconds on the monotonic clock; of none, `nil`.
+/// The earliest of several times, milliseconds on the monotonic clock; `nil` without any.
 ///
-/// What is due is asked of every room twice a turn: lists that are made to take their minimum cost
-/// more there than all that they were made of.
+/// Every room is asked for its next deadline twice a turn. Building an array to take its minimum
+/// costs more there than computing its elements.
 struct Earliest {
     private(set) var moment: UInt64?
 

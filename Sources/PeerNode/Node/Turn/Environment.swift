@@ -2,7 +2,7 @@ public import CRDTStore
 public import WorkspaceCrypto
 import WorkspaceModel
 
-/// The world as the core sees it: randomness, files and facts come in here, and nowhere else.
+/// The world as the core sees it: the only source of randomness, files and facts.
 public struct NodeEnvironment {
     /// Every random byte the core uses.
     public let random: any RandomSource
@@ -47,7 +47,7 @@ public struct NodeEnvironment {
     }
 }
 
-/// Of what the owner is told, and how, for as long as the owner has not said otherwise.
+/// Which notices the owner gets, and how, unless the owner has set otherwise.
 public struct NoticeDefaults: Sendable {
     let level: OwnRegister.NoticeLevel
     let command: String?
@@ -58,7 +58,7 @@ public struct NoticeDefaults: Sendable {
     /// - Parameters:
     ///   - word: `all`, `mentions` or `none`, in every workspace; `nil` for `all`.
     ///   - command: for `/bin/sh -c`, run for each message; `nil` and empty for none.
-    /// - Returns: `nil` where `word` is none of these.
+    /// - Returns: `nil` where `word` is not one of these.
     public init?(level word: String?, command: String?) {
         let word = word ?? OwnRegister.NoticeLevel.all.word
         guard let level = OwnRegister.NoticeLevel(word: word) else { return nil }
@@ -67,7 +67,7 @@ public struct NoticeDefaults: Sendable {
     }
 }
 
-/// How much room files may take, for as long as the owner has not said otherwise by a command.
+/// How much space files may take, unless the owner has set otherwise by a command.
 public struct FileDefaults: Sendable, Equatable {
     /// Bytes of ciphertext that may be held; `nil` for a tenth of the disk and at most
     /// `BlobLimits.quotaBytesDefaultMax`.
@@ -104,7 +104,7 @@ public protocol HomeFiles: GuardFile {
     var storeBytes: Int64 { get }
 }
 
-/// The machine around the node, as `doctor` asks for it.
+/// The machine around the node, as `doctor` queries it.
 public protocol Surroundings {
     /// Looks at the machine. It reads small files and waits for nothing.
     func findings(_ facts: SurroundingsFacts) -> [FindingObject]
@@ -112,7 +112,7 @@ public protocol Surroundings {
     func canRead(_ path: String) -> Bool
 }
 
-/// What the node knows by itself that bears on the machine.
+/// What the node itself knows that concerns the machine.
 public struct SurroundingsFacts: Sendable, Equatable {
     /// Where peers reach the listener; empty while it is off.
     public var listen: [String]

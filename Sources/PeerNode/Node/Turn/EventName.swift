@@ -1,12 +1,12 @@
 public import WorkspaceModel
 
-/// Every name that an event can have: what node and command line mean by the `type` of an event.
+/// Every name that an event can have: the values of `type` for the node and the command line.
 public enum EventName: Equatable, Sendable {
     /// It has a row in the store.
     case kept(EventType)
     /// It is told and forgotten.
     case passing(PassingEventType)
-    /// It is made for whoever reads.
+    /// Made for a single reader.
     case made(StreamEventType)
 
     /// Kept ones first, each part in the order of its list.
@@ -35,7 +35,7 @@ public enum EventName: Equatable, Sendable {
     }
 }
 
-/// What passes: it is told to the streams that are open, and kept nowhere (section 4.1.2).
+/// Transient events: told to open streams and stored nowhere (section 4.1.2).
 public enum PassingEventType: String, CaseIterable, Sendable {
     case messageHeld = "message.held"
     case noteCursor = "note.cursor"
@@ -47,7 +47,7 @@ public enum PassingEventType: String, CaseIterable, Sendable {
     case typing
 }
 
-/// What is made for one reader, and has no number in the store.
+/// Events made for one reader, without a number in the store.
 public enum StreamEventType: String, CaseIterable, Sendable {
     case nodeStopping = "node.stopping"
     case gap = "events.gap"

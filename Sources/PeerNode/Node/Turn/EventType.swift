@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What can have happened: the closed list of event types and their numbers in the store.
+/// The closed list of event types and their numbers in the store.
 public enum EventType: Int64, CaseIterable, Sendable {
     case workspaceCreated = 1
     case workspaceJoined = 2

@@ -1,9 +1,9 @@
-/// For how long nobody is dialled and nobody let in, because the disk is full.
+/// How long the node neither dials nor accepts links because the disk is full.
 ///
-/// A link brings something as soon as it stands, if only that it does. That cannot be kept, so the
-/// turn fails, all links end, and who dials at once does so again: a hundred times a second, and
-/// with each a core is made from the store. So it rests after each such turn, twice as long as
-/// before, until something could be kept.
+/// A new link at once brings something to write, if only that it exists. The write fails, the turn
+/// fails and all links end; without a pause, peers would redial a hundred times a second, and each
+/// time the core would be rebuilt from the store. So the node pauses after each such turn, twice as
+/// long as before, until a write succeeds.
 struct FullDiskRest {
     private static let longestMilliseconds: UInt64 = 30_000
 

@@ -2,9 +2,9 @@ public import CRDTStore
 public import WorkspaceCrypto
 import WorkspaceModel
 
-/// Looking through a whole store, beside the loop: its pages, its operations, and whether all that
-/// is derived is what they give. For that everything is built a second time, in another database,
-/// by the very code that builds it after damage; so nothing is derived that no check looks at.
+/// Checks a whole store beside the loop: its pages, its operations, and whether all derived data
+/// follows from them. For that it builds the derived data again in another database, with the same
+/// code that rebuilds it after damage, so everything that is derived is also checked.
 public struct InspectionJob: Sendable {
     let home: HomeIdentity
     let time: TurnTime
@@ -34,7 +34,7 @@ public struct InspectionJob: Sendable {
     }
 }
 
-/// Why a store could not be looked through.
+/// Why a store could not be inspected.
 public enum InspectionFailure: Error {
     /// It could not be read.
     case store(StorageError)

@@ -1,4 +1,4 @@
-/// A letter that the owner's command for mail is to send.
+/// An e-mail for the owner's mail command to send.
 public struct Letter: Sendable, Equatable {
     /// Under which `NodeInput.mailed` says what became of it.
     public let number: UInt64

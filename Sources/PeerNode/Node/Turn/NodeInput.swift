@@ -2,7 +2,7 @@ import CRDTStore
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// One TCP link, numbered by the loop; never used twice by one process.
+/// One TCP link, numbered by the loop; a process never reuses a number.
 public struct LinkID: Hashable, Comparable, Sendable {
     /// The number.
     public let number: UInt64
@@ -14,7 +14,7 @@ public struct LinkID: Hashable, Comparable, Sendable {
     public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }
 
-/// What can happen to a node. Everything the core learns of the world is one of these.
+/// What can happen to a node: everything the core learns about the world is one of these.
 public enum NodeInput: Sendable {
     /// A call on the control socket whose method exists; its arguments are not checked yet.
     case call(CallID, method: String, arguments: JSONObject)
@@ -42,15 +42,15 @@ public enum NodeInput: Sendable {
     case stopping
     /// A beacon heard on the local network, from the host part of an address.
     case beacon([UInt8], host: String)
-    /// A `StretchJob` has ended; whoever made the call waits for what follows from it.
+    /// A `StretchJob` has ended; the call that started it continues.
     case stretched(CallID, Result<[SymmetricKey], NodeError>)
     /// A `SearchJob` has ended.
     case searched(SearchOutcome)
-    /// Something came of a `BlobJob`.
+    /// A `BlobJob` has made progress or has ended.
     case blobbed(BlobOutcome)
-    /// What became of a notice that was to be shown.
+    /// The outcome of a notice that was to be shown.
     case noticed(NoticeOutcome)
-    /// Whether the network is metered; `nil` where nobody says so.
+    /// Whether the network is metered; `nil` where the system does not say.
     case metered(Bool?)
     /// The command for the letter with this number has ended, with this status as of `NoticeOutcome`.
     case mailed(UInt64, status: Int32?)

@@ -1,8 +1,8 @@
 import WorkspaceModel
 
-/// What has happened since the process started, in numbers, for `node.metrics`.
+/// Counters since the process started, for `node.metrics`.
 ///
-/// Its keys are words of ours, never of somebody outside, so it stays small.
+/// Its keys are fixed words of this program, never text from outside, so it stays small.
 struct NodeTally {
     /// A method and how a call of it ended: `ok`, or the word of a failure.
     struct Ending: Hashable {

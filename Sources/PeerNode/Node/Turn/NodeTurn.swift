@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// One turn of the core: what it may use, and the only way to write, to answer and to tell.
+/// One turn of the core: what it may use, and the only way to write, to answer and to notify.
 ///
-/// All inputs of a turn share one transaction. `NodeHost` commits it, and carries out the effects only
-/// then.
+/// All inputs of a turn share one transaction. `NodeHost` commits it, and only then carries out the
+/// effects.
 final class NodeTurn {
     let environment: NodeEnvironment
     let store: NodeStore

@@ -1,5 +1,5 @@
-/// What a command of the owner's is run for: one message that the owner is told of, or a question that
-/// the command answers.
+/// The reason to run a command of the owner's: a message that the owner is notified of, or a
+/// question that the command answers.
 public struct Notice: Sendable, Equatable {
     /// A variable of the command's environment.
     public struct Variable: Sendable, Equatable {
@@ -19,7 +19,7 @@ public struct Notice: Sendable, Equatable {
     public var question: UInt64?
 }
 
-/// What became of a notice.
+/// The outcome of a notice.
 public enum NoticeOutcome: Sendable, Equatable {
     /// The command ended with this status, 128 and more for a signal; `nil`: it could not be run.
     case ended(status: Int32?)

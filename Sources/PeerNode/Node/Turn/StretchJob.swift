@@ -1,7 +1,7 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Passphrases to be turned into keys: some tenths of a second, and 64 MiB, beside the loop.
+/// Passphrases to derive keys from: some tenths of a second and 64 MiB, beside the loop.
 public struct StretchJob: Sendable {
     let parts: [(stretch: PassphraseVault.Stretch, passphrase: SecretBytes)]
 

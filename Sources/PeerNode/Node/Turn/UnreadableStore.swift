@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What a node still knows where the disk does not give its store back: one page that cannot be read
-/// may be any. It ends nobody's process: who asks how things are is told, and nothing else is.
+/// What a node still knows when the store cannot be read: one unreadable page may be any page. The
+/// process keeps running; it reports its state, and answers nothing else.
 struct UnreadableStore {
     /// Operations that the store held when it was read last.
     let operations: Int64

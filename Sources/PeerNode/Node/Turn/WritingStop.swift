@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The disk failed, and nothing is written until the process starts again: after a failed fsync
-/// nobody knows what arrived. Reading goes on.
+/// The disk failed, and nothing is written until the process starts again: after a failed fsync it
+/// is unknown what arrived. Reads continue.
 struct WritingStop {
     let error: StorageError
     /// When, milliseconds since 1970.

@@ -2,12 +2,12 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// The digest of what lies in a scope, made when somebody asks.
+/// The digest of what is in a scope, computed on demand.
 final class ScopedDigest {
     var value: WorkspaceDigest?
 }
 
-/// What guests are served, and what is taken from them (PROTOCOL.md, 5.4).
+/// What guests are served, and what is accepted from them (PROTOCOL.md, 5.4).
 extension CoreReplica {
     var ownDocuments: [DocumentID]? {
         guard let own = room.turn.session.ownDevice, workspace.isGuest(own) else { return nil }

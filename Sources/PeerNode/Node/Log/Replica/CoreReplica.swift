@@ -3,10 +3,10 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// One workspace as sync sessions see it: answers from the store, all of the same state.
+/// One workspace as sync sessions see it: reads the store, always in one consistent state.
 ///
-/// A failed read cannot be told to a session; it is kept in `NodeTurn.failure`, and the turn
-/// ends with it.
+/// A session has no way to report a failed read; `NodeTurn.failure` keeps it, and the turn fails
+/// with it.
 struct CoreReplica: Replica {
     /// Whose turn it reads in.
     let room: CorePart
@@ -171,8 +171,9 @@ struct CoreReplica: Replica {
         return .runs(found.0, isComplete: found.1)
     }
 
-    /// The last place of a branch that whoever has these has too. Whoever has an operation has all
-    /// before it: so one on another branch tells of this one up to where they part.
+    /// The last place of a branch that a peer with these points also holds. A peer that has an
+    /// operation has everything before it, so a point on another branch implies this branch up to
+    /// where the two part.
     private func lastCommon(of branch: LogBranch, with have: [LogPoint]) -> UInt64? {
         let others = branches(of: branch.log).filter { $0.number != branch.number }
         var last: UInt64?

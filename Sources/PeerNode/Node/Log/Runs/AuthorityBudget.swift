@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// How much work with operations that decide about others somebody can cause, and how many logs somebody
-/// can begin (PROTOCOL.md, 4.0.4: S-4, S-5, S-8 and S-9).
+/// How much work with authority operations an author can cause, and how many logs one can begin
+/// (PROTOCOL.md, 4.0.4: S-4, S-5, S-8 and S-9).
 ///
-/// A delay and no verdict: what is not taken now is offered again by the next comparison.
+/// It delays and does not judge: what is not taken now is offered again by the next comparison.
 struct AuthorityBudget {
     /// Units that run out and come back with time.
     private struct Allowance {
@@ -85,11 +85,11 @@ struct AuthorityBudget {
     }
 
     private var members: [Share: Allowance] = [:]
-    /// Shares of logs, apart: there are as many as documents and members together, and they push out
-    /// none of the others.
+    /// Shares for logs are kept apart: there are as many as documents and members together, and
+    /// they must not evict the other shares.
     private var logs: [Share: Allowance] = [:]
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
-    /// Whose operations had to wait, and when that was last.
+    /// Whose operations had to wait, and when that last happened.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
     /// Devices in workspaces of which nothing more is asked for: until when, and whose need of it was
     /// no help.
@@ -240,14 +240,15 @@ struct AuthorityBudget {
     /// Called when a document is judged anew: as many operations are other ones then.
     mutating func forgetPassedOver() { passedOver = [:] }
 
-    /// Among how many operations this one was passed over; `nil` for one that never was. Whoever
-    /// brings the same again uses up nobody's share: its author has not written it again.
+    /// The number of operations at which this one was passed over; `nil` if it never was. Sending
+    /// the same one again uses no share: its author has not written it again.
     func passedOver(_ id: OperationID) -> Int? { passedOver[id] }
 
     /// Notes an operation without effect that an outsider brought (S-4).
     ///
-    /// - Returns: whether that host has used up what outsiders may cost: the link closes, and each
-    ///   later one with the first such operation. Somebody else behind the same address may be in.
+    /// - Returns: whether that host has used up the allowance for outsiders: the link closes, and
+    ///   so does each later one at its first such operation. A member may be behind the same
+    ///   address.
     mutating func spend(byteCount: Int, from host: String, now: UInt64) -> Bool {
         var (operations, bytes) = outsider(host, now: now)
         operations.left -= 1

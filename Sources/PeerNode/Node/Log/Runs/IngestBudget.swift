@@ -2,8 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// How much one turn takes in of what peers bring, so that whoever asks something waits for no more
-/// than that, whatever one message holds.
+/// Bounds how much one turn takes in from peers, so that callers wait no longer than that, however
+/// much one message holds.
 struct IngestBudget {
     private var left = Limits.ingestCostPerTurnMax
 

@@ -33,7 +33,7 @@ enum OperationSource: Equatable {
     }
 }
 
-/// What became of a run.
+/// The outcome of a run.
 enum IngestOutcome: Equatable {
     /// So many operations were new, and are stored.
     case stored(Int)

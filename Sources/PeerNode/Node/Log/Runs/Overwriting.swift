@@ -1,14 +1,14 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Writing a word that takes the place of others, so that it counts (PROTOCOL.md, 3.2).
+/// Writes an assertion that overwrites others, so that it counts (PROTOCOL.md, 3.2).
 ///
-/// One operation overwrites at most `Limits.dependenciesMax` others, and whoever wants something to
-/// stay may have said it many times beside each other: a device in foreign hands, or anybody where all
-/// may say it. So a command writes as many operations as that needs, and refuses before the first one
+/// One operation overwrites at most `Limits.dependenciesMax` others. Someone who wants an assertion
+/// to persist may have made very many concurrent ones: a stolen device, or anyone where everybody
+/// may make it. So a command writes as many operations as needed, and refuses before the first
 /// where that would be too many.
 extension CoreMember {
-    /// Writes a word until it counts.
+    /// Writes an assertion until it counts.
     ///
     /// - Parameters:
     ///   - count: how many words that nothing overwrites stand in its way.

@@ -1,9 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Runs in parts. A run of an authority document may hold thousands of operations, each of which is
-/// judged with others and may bear on many: one turn that took them all would let everybody wait for
-/// all of them.
+/// Splits runs. A run of an authority document may hold thousands of operations, each judged
+/// together with others and able to affect many: a turn that took all of them would make every
+/// caller wait.
 extension OperationRun {
     /// Its beginning, as long as one turn may take at once, and what is left of it; a run that is
     /// short enough, or of content, stays whole.

@@ -1,12 +1,12 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What changes of authority mean for content, put off until the turn ends: one message may take
-/// something back and give it again very often, and each time all rows of a device would be
-/// rewritten. What is as it was in the end costs nothing.
+/// Verdict changes for content, put off until the turn ends: one message may revoke and regrant
+/// something many times, and each time all rows of a device would be rewritten. A verdict that is
+/// unchanged in the end costs nothing.
 ///
-/// Only what is stored already waits. What comes is judged by the authority of the moment, so no run
-/// is taken meanwhile of a log in which a verdict waits.
+/// Only stored operations wait. New ones are judged by the authority of the moment, so no run is
+/// accepted into a log in which a verdict waits.
 struct UnsettledVerdicts {
     /// What waits of one workspace.
     struct Work {
@@ -58,9 +58,9 @@ struct UnsettledVerdicts {
         givenBack[grant, default: 0] += count
     }
 
-    /// How many operations count again under these, each of which is paid for once by each who bears
-    /// on it. To take something back costs nothing: whoever revokes a stolen device would pay for what
-    /// the thief wrote.
+    /// How many operations count again under these grants; everyone who contributes to that pays
+    /// once for each. Revoking costs nothing, or the person who revokes a stolen device would pay
+    /// for what the thief wrote.
     func givenBackCount(under grants: Set<Int64>) -> Int {
         grants.reduce(0) { $0 + (givenBack[$1] ?? 0) }
     }

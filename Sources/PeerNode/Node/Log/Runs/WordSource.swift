@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The operation behind a word that may overwrite others: what is said about a message, or about
+/// The operation behind an assertion that may overwrite others: one about a message, or about
 /// following a channel.
 struct WordSource {
     let document: Int64
