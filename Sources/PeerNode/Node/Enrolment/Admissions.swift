@@ -3,9 +3,9 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Letting in whoever holds an invite: the side of the member who answers (PROTOCOL.md, 5.6).
+/// Admitting the holder of an invite: the side of the member who answers (PROTOCOL.md, 5.6).
 final class Admissions: CorePart {
-    /// `join1`: shows the authority document to whoever holds an invite that stands.
+    /// `join1`: shows the authority document to a peer that proves it holds a valid invite.
     func joinHello(
         _ name: InviteHash, _ proof: Signature, on link: PeerLink
     ) throws(StorageError) {
@@ -21,7 +21,8 @@ final class Admissions: CorePart {
         guard !doors.isEmpty, workspace.fields.deletion == nil else {
             return answerJoin(.init(code: .invalid), on: link)
         }
-        // Whoever asked in time, or is in, comes back after the end to hear what was decided.
+        // A device that asked in time, or is in, may return after the invite has expired to learn
+        // the decision.
         let open = doors.first {
             !hasExpired($0, in: workspace) || isKnown(peer.device, by: $0, in: workspace)
         }

@@ -3,8 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Taking up another device of the same person: the side of the device that is there already
-/// (PROTOCOL.md, 5.8).
+/// Linking another device of the same person: the side of the existing device (PROTOCOL.md, 5.8).
 final class DeviceLinking: CorePart {
     func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
         guard let home else { throw .noIdentity }
@@ -80,15 +79,15 @@ final class DeviceLinking: CorePart {
             in: .control, isUnasked: false)
     }
 
-    /// A key is bound to one member for ever; one that is bound to us already may ask again, also where
-    /// our membership had ended meanwhile, unless the device itself was revoked.
+    /// A key is bound to one member permanently. A key that is bound to this member may ask again,
+    /// even if the membership had ended in between, unless the device itself was revoked.
     private func mayAdd(_ device: DeviceID, to workspace: Workspace) -> Bool {
         guard let owner = workspace.owner(of: device) else { return true }
         return owner == workspace.member && !workspace.judged.evaluator.isBarred(device)
             && (isIn(device, workspace) || !isRevoked(device, workspace))
     }
 
-    /// Whether a device has gone by itself, and not with the membership of its person.
+    /// Whether a device was revoked by itself, and not because its person's membership ended.
     private func isRevoked(_ device: DeviceID, _ workspace: Workspace) -> Bool {
         workspace.judged.evaluator.revocations(ending: device).contains { id in
             if case .removeDevice? = workspace.authority[id]?.payload { true } else { false }

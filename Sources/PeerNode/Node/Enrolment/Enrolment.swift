@@ -3,8 +3,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// How somebody comes in: joining by a link, linking a device, coming back by the phrase, and the
-/// other end of each.
+/// The ways into a workspace: joining by a link, linking a device, recovering by the phrase, and
+/// the answering side of each.
 final class Enrolment: Component {
     /// Making identities, workspaces and channels.
     var founding: Founding { Founding(core) }
@@ -51,7 +51,7 @@ final class Enrolment: Component {
         network.joining.issuedLink = former.network.joining.issuedLink
     }
 
-    /// Dials for whoever waits to come in.
+    /// Dials for joins that wait for a member to answer.
     func dialWhenDue() {
         for index in network.joining.joins.indices {
             guard let address = network.joining.joins[index].addressDue(now: time.monotonic) else {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Making identities, workspaces and channels.
+/// Creating identities, workspaces and channels.
 final class Founding: CorePart {
     /// Draws the keys of this home and writes them to disk, before anybody hears of them.
     ///

@@ -28,9 +28,10 @@ extension Enrolment {
         network.joining.joins[index].dialFailed(now: time.monotonic, because: ending.word)
     }
 
-    /// Whoever answered lets nobody in. That ends nothing: each other address is asked, and only when
-    /// none of them opens is it over, with what the first one said. What that one has shown is forgotten:
-    /// it may hold an admission that is of no use, and the next one would be asked as by somebody who is in.
+    /// The peer that answered refused to admit. The join continues: every other address is tried,
+    /// and only when all have refused does it fail, with the first peer's error. What the refusing
+    /// peer has shown is discarded: it may contain an admission without effect, which would make
+    /// this home look like a member to the next peer.
     func turnAway(_ index: Int, _ error: NodeError) throws(StorageError) {
         network.joining.joins[index].refused(error)
         guard let id = network.joining.joins[index].linkID, let link = network.links[id] else {

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// As whom, and with which devices, this home asks to be let in.
+/// The identity and the devices with which this home asks to be admitted.
 struct JoinEntrance {
     let member: MemberID
     let devices: [DeviceEntry]
@@ -13,8 +13,8 @@ struct JoinEntrance {
 }
 
 extension Enrolment {
-    /// What this home says to the device that answers: whoever it was here before it stays, and
-    /// who was out asks to come back (PROTOCOL.md, 5.6).
+    /// What this home tells the device that answers: an identity that it had here before stays the
+    /// same, and a former member asks to be readmitted (PROTOCOL.md, 5.6).
     func entrance(
         to workspace: Workspace, by invite: OperationID, before answerer: DeviceID?
     ) throws(NodeError) -> JoinEntrance {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Who wants in, before the name is sealed into an operation.
+/// Who asks to join, before the name is sealed into an operation.
 struct JoinerTerms {
     let invite: OperationID
     let member: MemberID
@@ -30,7 +30,7 @@ struct JoinerTerms {
     }
 }
 
-/// What became of a request.
+/// The state of a request.
 enum JoinRequestState: String {
     /// `removed`: it was approved, and its person removed since.
     case pending, approved, rejected, removed, void
@@ -45,14 +45,13 @@ extension JoinRequestGroup {
     func isOf(_ terms: JoinerTerms) -> Bool { Person(joiner) == Person(terms.unnamed) }
 }
 
-/// Requests to be let in: listing and deciding them (PROTOCOL.md, 5.6).
+/// Requests to join: listing and deciding them (PROTOCOL.md, 5.6).
 extension Admissions {
-    /// A function of the authority document alone, but for the time at which an invite ends.
+    /// A function of the authority document alone, except for the expiry of invites.
     ///
-    /// A removal of somebody who is no member, by an admin who knew the request, is its rejection.
-    /// It takes the effect from an admission that did not know of it, as every removal does. A grant
-    /// to somebody who was in before, by whoever knew the request, is its approval, also when they are
-    /// out again.
+    /// A removal of a non-member by an admin who knew the request rejects it. Like every removal,
+    /// it voids an admission that did not know of it. A grant to a former member by someone who
+    /// knew the request approves it, even if that person was removed again.
     func state(of group: JoinRequestGroup, in workspace: Workspace) -> JoinRequestState {
         let joiner = group.joiner
         if answersNothing(joiner.answering, in: workspace) { return .void }
@@ -198,7 +197,7 @@ extension Admissions {
         return Page(Array(items), next: next)
     }
 
-    /// Writes the admission. The newcomer may be away: whoever he meets next tells him.
+    /// Writes the admission. The newcomer may be offline; the next member they reach tells them.
     func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
         let workspace: Workspace = try core.queries.workspace(scope)
         let group = try request(id, in: workspace)

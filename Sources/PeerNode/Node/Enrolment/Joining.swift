@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Coming in by an invite: the call, and the conversation that follows (PROTOCOL.md, 5.6).
+/// Joining by an invite: the call, and the exchange that follows (PROTOCOL.md, 5.6).
 extension Enrolment {
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         if let made = try core.replay(scope) {
@@ -211,9 +211,9 @@ extension Enrolment {
         return workspace.judged.evaluator.strongest(of: standing) ?? named ?? found.first
     }
 
-    /// Whether an invite goes on in the place of another one with its key, which is over: the address of a
-    /// workspace is made anew when whoever made it goes, and who removes somebody may take their invites
-    /// over. A member's invite takes no other's place.
+    /// Whether an invite replaces an ended one with the same key: the workspace address is renewed
+    /// when its author leaves, and an admin who removes someone may take over their invites. A
+    /// member's invite never replaces another's.
     private func takesThePlace(
         _ id: OperationID, of former: OperationID, in workspace: Workspace
     ) -> Bool {
@@ -253,7 +253,7 @@ extension Enrolment {
             in: .control, isUnasked: false)
     }
 
-    /// Whether an invite wants an admin to approve whoever comes by it.
+    /// Whether joining by an invite needs an admin's approval.
     private func asksFirst(_ invite: OperationID, in workspace: Workspace) -> Bool {
         guard case .invite(let terms)? = workspace.authority[invite]?.payload else { return false }
         return terms.approve
@@ -272,7 +272,7 @@ extension Enrolment {
             if case .grant? = workspace.authority[admission]?.payload { return }
             return try turnAway(index, Self.refusal(.invalid))
         }
-        // Whoever was out since came in by it once.
+        // The invite was used up by an earlier admission of the same person, who was removed since.
         guard workspace.judged.evaluator.role(of: workspace.member) != nil else {
             return try turnAway(index, Self.refusal(.used))
         }
@@ -304,8 +304,9 @@ extension Enrolment {
         try core.syncs.openWhereShared(workspace)
     }
 
-    /// Whether somebody else than the other end has let this device in and kept the key back. Then it is in
-    /// for everybody, and whoever is asked gives the key (PROTOCOL.md, 4.2).
+    /// Whether a member other than this peer admitted this device and withheld the key. Then
+    /// everyone else sees it as admitted, and any member gives it the key on request (PROTOCOL.md,
+    /// 4.2).
     private func isWithheld(
         _ admission: OperationID, from workspace: Workspace, on link: PeerLink
     ) -> Bool {
@@ -340,9 +341,10 @@ extension Enrolment {
         try endSyncedJoin(of: workspace)
     }
 
-    /// Ends a join whose first sync is over; the link may be another one than that over which we
-    /// were admitted. A guest's is over when it is in each channel that it was given a key of: a
-    /// member that was not told of the guest yet serves none of them, and is caught up with at once.
+    /// Ends a join whose first sync is complete, maybe over another link than the one that admitted
+    /// this home. A guest's join ends when it is in each channel that it got a key of: a member who
+    /// has not heard of the guest yet serves none of these channels, so its sync is complete at
+    /// once.
     func endSyncedJoin(of workspace: Workspace) throws(StorageError) {
         let waiting = network.joining.joins.firstIndex {
             $0.workspace == workspace.number && $0.stage == .syncing

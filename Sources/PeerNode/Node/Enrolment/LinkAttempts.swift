@@ -69,8 +69,8 @@ extension DeviceLinking {
         network.joining.linking?.connection == link.id && link.peer?.labels == [.linking]
     }
 
-    /// Who answers has to be who made the link: whoever saw the code knows its secret, too, and would
-    /// make this a device of another person.
+    /// Only the device that made the link may answer: anyone who saw the code knows its secret too,
+    /// and could make this a device of another person.
     func linkingEstablished(_ link: PeerLink, _ device: DeviceID) throws(StorageError) {
         guard device.leadingWord != network.joining.linking?.link.issuer else { return }
         try core.links.drop(link, because: LinkEnding("link.other_device"))
@@ -151,7 +151,7 @@ extension DeviceLinking {
         }
     }
 
-    /// Goes on with every workspace in which the own `adddev` has arrived.
+    /// Continues in every workspace where this device's `adddev` has arrived.
     func linkingMayGoOn() throws(StorageError) {
         guard let linking = network.joining.linking, let home else { return }
         for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Joins that go on in the background until an admin has decided.
+/// Joins that continue in the background until an admin has decided.
 extension Enrolment {
     private static let pendingName = "joins"
 
@@ -50,13 +50,13 @@ extension Enrolment {
 
     // MARK: Waiting
 
-    /// `join_result` pending: whoever called is told, and the rest happens without them.
+    /// `join_result` pending: the caller gets an answer now, and the join continues without them.
     func joinWaits(_ index: Int) throws(StorageError) {
         let link = network.joining.joins[index].link
         if let known = place(of: link) {
             network.joining.pendingJoins[known].isRefused = false
         } else {
-            // The oldest makes room: whoever waits for so many doors has forgotten the first.
+            // The oldest is dropped: a person with so many pending joins has forgotten the first.
             if network.joining.pendingJoins.count >= Limits.pendingJoinsMax {
                 network.joining.pendingJoins.removeFirst()
             }
@@ -68,7 +68,7 @@ extension Enrolment {
         network.joining.joins[index].wait(now: time.monotonic)
     }
 
-    /// Tells whoever asked that nothing was decided yet; the attempt goes on.
+    /// Tells the caller that the request is undecided; the attempt continues.
     func answerWaiting(_ index: Int) {
         if let scope = network.joining.joins[index].scope {
             turn.emit(.answer(scope.call, .failure(Self.refusal(.pending))))
@@ -95,7 +95,7 @@ extension Enrolment {
             let peer = network.links[id]
         {
             try stored { () throws(StorageError) in
-                // Whoever has it asked again may have heard that another one knows more.
+                // The person may try again because another member is said to know the decision.
                 if join.hasOthers {
                     return try core.links.drop(peer, because: LinkEnding("join.over"))
                 }

@@ -14,10 +14,11 @@ extension RecoveryPhrase {
     }
 }
 
-/// A new recovery phrase in the place of one whose words somebody else may know: it stands right
-/// behind the old one, which then revokes itself (PROTOCOL.md, 3.3).
+/// Replaces a recovery phrase whose words someone else may know: the new one ranks right behind the
+/// old one, which then revokes itself (PROTOCOL.md, 3.3).
 ///
-/// All of it is one transaction: what is signed leaves when the secret of the new phrase is on the disk.
+/// All of it is one transaction: the signed operations are sent only when the secret of the new
+/// phrase is on the disk.
 extension Recovery {
     /// The public half of a phrase that came later than the identity, with its certificate.
     private static let laterPhraseName = "recovery.later"
@@ -172,7 +173,7 @@ extension Recovery {
         )
     }
 
-    /// Revokes a phrase of one's own, with a new key for everybody else.
+    /// Revokes one of this person's phrases, with a new key for everybody else.
     private func end(
         _ device: DeviceID, by signer: SigningKey, in workspace: Workspace
     ) throws(StorageError) -> Bool {

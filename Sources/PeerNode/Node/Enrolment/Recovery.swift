@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What a new identity does about recovery.
+/// How a new identity sets up recovery.
 enum RecoveryChoice {
     /// A phrase is drawn, and kept until it was shown once.
     case drawn
@@ -33,7 +33,7 @@ extension RecoveryPhrase {
     }
 }
 
-/// The recovery phrase: shown once, and used when there is nothing else.
+/// The recovery phrase: shown once, and used when no device is left.
 final class Recovery: CorePart {
     // MARK: Shown once
 

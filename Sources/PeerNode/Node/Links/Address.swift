@@ -2,8 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The address of a workspace: an invite that stands as long as the policy `join` does, and that
-/// every member can show (PROTOCOL.md, 5.6).
+/// The address of a workspace: an invite that is valid as long as the policy `join` allows it, and
+/// that every member can show (PROTOCOL.md, 5.6).
 extension Links {
     /// The link of the address, or `nil` while the policy is closed or the address used up.
     func address(of workspace: Workspace) -> String? {

@@ -3,8 +3,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Where the devices of a workspace are: two members compare what they know, and ask each other for
-/// what is newer at the other end (PROTOCOL.md, 5.3). What both know is not said.
+/// Exchanges the addresses of a workspace's devices: two members compare digests and ask each other
+/// for newer records (PROTOCOL.md, 5.3). What both have is not sent.
 extension Links {
     /// Takes note of where peers reach the listener now.
     func noteListening(_ addresses: [String]) {
@@ -27,12 +27,12 @@ extension Links {
 
     // MARK: The own record
 
-    /// Signs the own addresses where they are others than before, or the record is old. It is kept:
-    /// one that says the same is no news to anybody.
+    /// Signs this device's address record again when its addresses have changed or the record is
+    /// old. Otherwise the record stays: a new one with the same content would tell nobody anything.
     ///
     /// - Parameter newer: a time that it has to be later than.
     func renewOwnRecord(after newer: UInt64 = 0) throws(StorageError) {
-        // What listens since a lock is signed by nobody, and told to nobody.
+        // A locked node cannot sign a new listening address, so it tells nobody.
         guard let home, !network.addresses.listening.isEmpty else { return }
         let old = network.addresses.book.record(of: home.device)
         if let old, old.addresses == AddressRecord.texts(of: network.addresses.listening),
@@ -156,7 +156,8 @@ extension Links {
             network.addresses.addressNews.asked[device] = (at, now &+ Limits.bookAnswerMilliseconds)
             wants.append(name)
         }
-        // Whoever is asked may go, and there may be more than one asks for.
+        // The peer that was asked may disconnect, and there may be more names than one message asks
+        // for.
         if !wants.isEmpty {
             network.addresses.addressNews.plan(at: now &+ Limits.bookAnswerMilliseconds &+ 1)
         }
@@ -170,8 +171,9 @@ extension Links {
         } ?? true
     }
 
-    /// Signs the own addresses once more where somebody shows a newer word of this device: its home was
-    /// restored, or a copy of it runs. What is only claimed would let any member date them ahead of others' clocks.
+    /// Signs this device's addresses again when a peer shows a newer record of this device: its
+    /// home was restored, or a copy of it runs. A mere claim is not enough, or any member could
+    /// push the record's time ahead of other clocks.
     private func outdo(_ shown: AddressRecord) throws(StorageError) {
         guard mayOutdo, shown.hasAllowedSize,
             AddressRecord.isTimely(shown.at, wallMilliseconds: time.wall),
@@ -224,7 +226,7 @@ extension Links {
     /// Compares books with all who may not have what is known here.
     func tellAddressesWhenDue() throws(StorageError) {
         guard let due = network.addresses.addressNews.due, due <= time.monotonic else { return }
-        // Before the own record stops counting it is signed again, though nothing happens.
+        // This device's record is signed again before it expires, even if nothing has changed.
         network.addresses.addressNews.due = time.monotonic &+ Limits.addressRenewalMilliseconds
         try renewOwnRecord()
         var digests: [Int64: BookWord] = [:]

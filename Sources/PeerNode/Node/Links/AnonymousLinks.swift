@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// Connections before they have shown to know a secret. There may be thousands a second, so each
-/// costs a place in a table and nothing else, until its first message is whole.
+/// Connections that have not yet proved to know a secret. There may be thousands a second, so each
+/// costs only a place in a table until its first message is complete.
 extension Links {
     func accept(_ id: LinkID, from address: String) {
         guard localIdentity != nil, !network.registry.isSuspended,

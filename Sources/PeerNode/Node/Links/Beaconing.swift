@@ -62,7 +62,8 @@ extension Links {
         answerSeekers(matches)
     }
 
-    /// Whoever looks for this node by a link of its making does not wait for most of a minute.
+    /// Answers at once a peer that looks for this node by a link this node made; otherwise it would
+    /// wait most of a minute.
     private func answerSeekers(_ matches: (SymmetricKey) -> Bool) {
         let keys = madeLinkKeys
         let tries = keys.count * BeaconPacket.triedWindowCount
@@ -85,8 +86,8 @@ extension Links {
             && isOne(of: older)
     }
 
-    /// Tells of a peer that nobody knew under this address: once a start, for whoever comes and
-    /// goes, and fails to answer, is heard again and again.
+    /// Reports a peer at an address that was unknown: once per start, since a peer that comes and
+    /// goes without answering is heard again and again.
     private func tellDiscovered(_ address: PeerAddress) throws(StorageError) {
         let isKnown = network.registry.peers.contains { peer in
             guard case .device = peer.name else { return false }

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Telling the owner of clocks that are wrong, this machine's first of all.
+/// Tells the owner about wrong clocks, first of all this machine's.
 extension Links {
     /// What `doctor` says of clocks.
     var clockFinding: FindingObject {
@@ -117,7 +117,7 @@ extension Links {
     }
 }
 
-/// A length of time in its largest unit, as findings say it.
+/// A duration in its largest unit, as findings show it.
 enum AgeText {
     static func of(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000

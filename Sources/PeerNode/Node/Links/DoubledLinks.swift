@@ -3,8 +3,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Several links to one device: of one store one stays, and of several stores one each, for a home
-/// that runs twice must not keep one of its copies from everybody.
+/// Several links to one device: one is kept per store. A home that runs twice has two stores, and
+/// one copy must not cut the other off.
 extension Links {
     /// Settles which of the links to the other end's device stay. To be called when `link` is
     /// established.

@@ -2,7 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Devices whose membership has ended: they are told so, the link ends, and nobody dials them.
+/// Devices whose membership has ended: they are told, the link is closed, and they are no longer
+/// dialled.
 extension Links {
     /// Whether a device may do nothing here any more, in any workspace, and could once.
     func isFormer(_ device: DeviceID) -> Bool {

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The secrets under which links are opened: those of workspaces, and those of invites.
+/// The secrets that open links: those of workspaces and those of invites.
 extension Links {
     /// The secrets under which others may open a link: what the newest group keys give, every discovery
     /// secret, newest first, and every invite's. Invites that are used up, expired or revoked stay for
@@ -52,10 +52,10 @@ extension Links {
     }
 
     private func invitePSKs(of workspace: Workspace) -> [PSKCandidate] {
-        // Whoever is out could only turn joiners away, who find somebody else then.
+        // A former member could only turn joiners away; without an answer they find another member.
         guard workspace.ownRole != nil else { return [] }
         let month: UInt64 = 30 * 24 * 3_600 * 1_000
-        // Each costs everybody who comes a hash: of those who are only told that it is over, few.
+        // Each costs a hash per incoming connection, so few ended invites are answered.
         var endedLeft = Limits.endedInvitesAnsweredMax
         return workspace.authorityOrder.reversed().compactMap { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload,
@@ -84,10 +84,10 @@ extension Links {
         workspace.judged.isFaulty(invite)
     }
 
-    /// The secret for a dial of the registry: of a workspace that the device is in, else of the
-    /// selected one, else of any. Whoever does not answer under the newest may not have heard of it:
-    /// the next attempt takes the newest discovery secret, then the one before, and so on, beginning
-    /// anew behind the oldest.
+    /// The secret for a dial from the registry: of a workspace that the device is in, else of the
+    /// selected one, else of any. A peer that does not answer under the newest may not know it yet:
+    /// the next attempts take the newest discovery secret, then each older one, and then start
+    /// again.
     func candidate(toDial peer: PeerName, at address: String) -> PSKCandidate? {
         let members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }

@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// The sync sessions of links. Links bring what comes, and know nothing of what is done with it.
+/// The sync sessions of links. Links deliver messages and do not know how they are used.
 protocol LinkSyncs: AnyObject {
     /// Takes a message of a peer.
     func received(_ message: SyncMessage, on link: PeerLink) throws(StorageError)
@@ -31,17 +31,17 @@ protocol LinkSyncs: AnyObject {
     func forgetReach(in workspace: Int64, of link: PeerLink) throws(StorageError)
 }
 
-/// Who comes in by a link, and where this home comes in by one.
+/// Joins over a link, from either side.
 protocol LinkEntrances: AnyObject {
-    /// Under which secrets another device of the own person may begin.
+    /// The secrets under which another device of this person may start a handshake.
     var deviceLinkCandidates: [PSKCandidate] { get }
-    /// Dials for whoever waits to come in.
+    /// Dials for joins that wait for a member to answer.
     func dialWhenDue()
-    /// A member is there by whom this home wants to join.
+    /// Connected to a member through whom this home wants to join.
     func joinEstablished(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError)
-    /// A device is there that this home wants to be linked by.
+    /// Connected to a device that this home wants to be linked by.
     func linkingEstablished(_ link: PeerLink, _ device: DeviceID) throws(StorageError)
-    /// A device is there that wants to be linked.
+    /// Connected to a device that wants to be linked.
     func offerLink(on link: PeerLink)
     /// A link was closed on which either may have been under way.
     func closed(_ link: PeerLink, because ending: LinkEnding)

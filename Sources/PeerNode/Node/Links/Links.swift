@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Links to other nodes: dialling, handshakes, addresses, and what comes over them.
+/// Links to other nodes: dialling, handshakes, addresses, and the messages they deliver.
 final class Links: Component {
     lazy var network = NetworkState(announces: environment.announces)
     var clocks = PeerClocks()
@@ -282,7 +282,7 @@ extension Links {
             return try drop(link, because: LinkEnding("auth.blocked"))
         }
         if peer.labels.contains(.deviceLink) { return core.entrances.offerLink(on: link) }
-        // Whoever holds the link of an invite says so first.
+        // A peer that only holds an invite says so in its first message.
         if peer.labels.allSatisfy({ $0.workspace == nil }) { return }
         network.addresses.unanswered[link.address] = nil
         if isFormer(peer.device) {
@@ -302,8 +302,8 @@ extension Links {
         turn.emit(.log(.info, "peer.connected device=\(PublicID.device(peer.device))"))
     }
 
-    /// Whoever knows a secret and is no member, with an old invite or as somebody who was removed,
-    /// can come as often as there are keys. The oldest such link goes.
+    /// A non-member who knows a secret, by an old invite or as a removed member, can connect under
+    /// any number of keys. The oldest such link is closed.
     private func makeRoom(for link: PeerLink) throws(StorageError) {
         let strangers = network.ordered.filter { other in
             other !== link && other.peer != nil
@@ -376,8 +376,8 @@ extension Links {
 
     private func forget(_ link: PeerLink, because ending: LinkEnding) throws(StorageError) {
         let line = "link.closed address=\(link.address) reason=\(ending.word)"
-        // Who never proved anything can come as often as there are ports: a few lines a minute tell
-        // whoever looks, and more would only push out what is worth reading.
+        // A peer that never proved anything can connect once per port: a few lines a minute are
+        // enough for the log's reader, and more would push out what matters.
         let isUnproved = link.peer == nil && !link.session.isInitiator
         let isTold = !isUnproved || network.strangers.strangerLines.takes(at: time.monotonic)
         let level: LogLevel = link.peer == nil && isTold ? .info : .debug
@@ -394,7 +394,8 @@ extension Links {
             isRefused: link.wasToldRemoval, isSilent: ending == .dead, now: time.monotonic,
             wallMilliseconds: time.wall, using: environment.random)
         network.isRegistryDirty = true
-        // Who was told of the own end is not dialled; who was not is, to be told.
+        // A peer that knows of the end of this membership is not dialled again; any other is, to be
+        // told.
         if isStranger(peer.device) {
             try forgetStranger(peer.device)
         } else if ending == .farewell {
@@ -413,8 +414,8 @@ extension Links {
             attempt, error: ending.word, now: time.monotonic, using: environment.random)
     }
 
-    /// Whether nothing is worth remembering of a device: it is, and was, nobody's. Whoever knows a secret
-    /// of before may answer each dial as another one.
+    /// Whether a device is not worth remembering: it neither is nor was a member's. Someone who
+    /// knows a former secret may answer each dial under a new key.
     func isStranger(_ device: DeviceID) -> Bool {
         network.registry.peer(.device(device))?.state != .blocked
             && !workspaces.values.contains {

@@ -1,16 +1,16 @@
 import WorkspaceModel
 
-/// What the clocks of other devices show, compared with this one's.
+/// Compares the clocks of other devices with this one.
 ///
-/// Every handshake carries the wall clock of both sides (PROTOCOL, 5.1). What is kept of it is
-/// where it stood on the monotonic clock, so that a step of the own wall clock shows at once, and
-/// a measure does not age. Nothing is decided by it: it is there to warn the owner.
+/// Every handshake carries the wall clock of both sides (PROTOCOL, 5.1). It is stored as an offset
+/// to the monotonic clock, so that a step of the local wall clock shows at once and a measurement
+/// does not age. It decides nothing; it only serves to warn the owner.
 struct PeerClocks {
-    /// So many devices are remembered at most: each is one that is or was connected.
+    /// The most devices that are remembered; each is or was connected.
     static let devicesMax = 1_024
-    /// After this time a measure of a device that did not come back is forgotten.
+    /// A measurement of a device that did not reconnect is dropped after this time.
     static let memoryMilliseconds: UInt64 = 24 * 3_600_000
-    /// What is worth a word: clocks that are kept differ by less.
+    /// A difference worth mentioning; synchronized clocks differ by less.
     static let differenceMax: Int64 = 120_000
     /// What is worth a loud one.
     static let day: Int64 = 24 * 3_600_000
@@ -70,14 +70,14 @@ struct PeerClocks {
         if let oldest { measures[oldest.key] = nil }
     }
 
-    /// What turns a base into a difference from the own wall clock.
+    /// Converts a base into a difference from the local wall clock.
     private func offset(at time: TurnTime) -> Int64 {
         Int64(clamping: time.monotonic)
             - Int64(min(time.wall, HybridTimestamp.millisecondsMax))
     }
 
-    /// How far each person's clock is ahead of the own one, milliseconds, ascending: of several
-    /// devices the one in their middle.
+    /// How far each person's clock is ahead of the local one, milliseconds, ascending: the median
+    /// of that person's devices.
     private func differences(at time: TurnTime) -> [(device: DeviceID, by: Int64)] {
         let offset = offset(at: time)
         var people: [[UInt8]: [(device: DeviceID, by: Int64)]] = [:]
@@ -95,13 +95,13 @@ struct PeerClocks {
 
     // MARK: Judging
 
-    /// What follows for the own clock and for others'.
+    /// The conclusion about the local clock and about others'.
     enum Verdict: Equatable {
         /// No peer has told its time.
         case unknown
-        /// Of so many people none differs by what is worth a word.
+        /// Of so many people nobody differs by a noticeable amount.
         case fine(of: Int)
-        /// So many others agree with one another, and this clock differs from them by so much:
+        /// So many others agree with each other, and this clock differs from theirs by so much:
         /// positive where they are ahead.
         case own(by: Int64, others: Int)
         /// This device's clock differs most, and nobody else's says which of the two is wrong.
@@ -118,8 +118,7 @@ struct PeerClocks {
         let off = all.count { $0.by.magnitude > Self.differenceMax.magnitude }
         guard off > 0 else { return .fine(of: all.count) }
         let agreeing = all.count - off
-        // Whoever says that this clock is wrong must be more than those who say it is right, which
-        // this one is among.
+        // More people have to contradict this clock than confirm it, this one included.
         let (middle, size) = Self.largestGroup(of: all.map(\.by))
         if size > agreeing + 1, size > 1, middle.magnitude > Self.differenceMax.magnitude {
             return .own(by: middle, others: size)

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Who is where: addresses that are told inside a workspace, remembered, and dialled.
+/// Peer addresses: told inside a workspace, remembered, and dialled.
 extension Links {
     /// What this store says of itself in a handshake, `nil` without an identity.
     var localIdentity: LocalIdentity? {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Finding others: dialling them, and calling into the local network.
+/// Finding peers: dialling them, and sending beacons into the local network.
 extension Links {
     /// When somebody is dialled or called next.
     var nextReachingDeadline: UInt64? {

@@ -3,9 +3,9 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Showing a secret of a workspace on a link that began under one of another workspace
-/// (PROTOCOL.md, 5.4): who came back in both is known in the first one only, and nobody would dial
-/// once more for the second.
+/// Proves to know a workspace's secret on a link that was opened under another workspace's
+/// (PROTOCOL.md, 5.4). A member who was readmitted to both is known in the first only, and nobody
+/// would dial again for the second.
 extension Links {
     /// The other end does not know this device in a workspace in which it is: shows the next of the
     /// secrets by which it would dial.

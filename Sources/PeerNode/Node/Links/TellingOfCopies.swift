@@ -35,9 +35,9 @@ extension Links {
         if isNew, let sentence = ownCopySentence { try warnOfCopy(sentence) }
     }
 
-    /// A peer has closed a link because another one of this store lives. If this node has none, a
-    /// clone of it has: one of the two has to go on as another store, or each would keep the other
-    /// from that peer for ever.
+    /// A peer closed this link because another link of the same store is open. If this node has no
+    /// other, a clone of it does: one of the two has to continue under a new store id, or each
+    /// would permanently cut the other off from that peer.
     func toldDoubled(on link: PeerLink) {
         guard !link.hadCompany, link.session.isInitiator else { return }
         if let last = network.copies.yieldedAt,

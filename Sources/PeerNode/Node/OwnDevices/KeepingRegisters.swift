@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Settings of the own devices that a command changes.
+/// Settings of a person's devices that a command changes.
 extension OwnDocuments {
     /// Writes a register, unless it says that already.
     func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
@@ -28,12 +28,12 @@ extension OwnDocuments {
             })
     }
 
-    /// The name under which the own document keeps a workspace's level.
+    /// The name under which an own document stores a workspace's notice level.
     func levelName(of workspace: Workspace) -> ConversationName? {
         ConversationName(Array(workspace.id.bytes.prefix(ConversationName.byteCount)))
     }
 
-    /// Of which messages of a workspace notice is wanted where a conversation does not say.
+    /// The notice level of a workspace, for conversations that set none.
     func noticeLevel(of workspace: Workspace) throws(StorageError) -> OwnRegister.NoticeLevel {
         guard let name = levelName(of: workspace),
             case .level(_, let level?)? = try register(
@@ -55,7 +55,7 @@ extension OwnDocuments {
         return try noticeLevel(of: workspace)
     }
 
-    /// Whether no notice of a conversation is wanted now, and until when, ms; `nil`: for ever.
+    /// Whether a conversation is muted now, and until when, ms; `nil` for permanently.
     func isMuted(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> (isMuted: Bool, until: UInt64?) {

@@ -2,18 +2,18 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Messages that come after what stands behind them was read: somebody wrote while away, or has a
-/// slow clock.
+/// Late messages: they arrive after the messages displayed behind them were read, because their
+/// author was offline or has a slow clock.
 ///
-/// They stand where they were written, and count as not read all the same. What had come when
-/// something was read is a frontier in the marker, a count for each log; so all devices of a person
-/// come to the same, in whatever order markers and messages reach them.
+/// They are displayed where they were written, and still count as unread. A marker records what had
+/// arrived when something was read as a frontier, a count for each log. So all devices of a person
+/// agree, in whatever order markers and messages reach them.
 struct LateLimit {
     /// Where the markers of the conversation stand.
     let place: ViewStore.Register.Place
     /// Up to where it counts as read.
     let upTo: MessageKey
-    /// When the own member came in: what was displayed before is nobody's news.
+    /// When the local member joined: nothing displayed before that is unread.
     let beginning: HybridTimestamp
     /// What was read a moment ago, and is not written yet.
     let pending: ReadFrontier
@@ -57,13 +57,13 @@ extension OwnDocuments {
     func noteLate(
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
-        // What one wrote oneself is never late, on whichever device.
+        // This person's own messages are never late, whichever device wrote them.
         guard core.membership.author(ofGrant: row.grant, in: workspace) != workspace.member
         else { return }
         workspace.own.readMarks.answered.remove(row.document)
         let basis = try store.view.lateBasis(of: row.document)
         guard let limit = try lateLimit(row.document, workspace), limit.basis == basis else {
-            // Nobody asks while one is not in; when one is again, all are looked for.
+            // Nobody asks while this person is out of it; after readmission all are searched again.
             if basis != nil { try store.view.setLateBasis(nil, of: row.document) }
             return
         }

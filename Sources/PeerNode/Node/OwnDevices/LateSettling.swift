@@ -1,12 +1,12 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which messages came late is a function of messages, of markers, and of when the own member came in.
-/// Messages and markers only add to it or take from it, and do so as they come. When the own member came
-/// in may change in many ways, by the words of anybody: then the rows rest on what is not so any more,
-/// and are made anew before anybody is told of them, once, however often it has changed.
+/// Which messages are late is a function of messages, markers, and the time at which the local
+/// member joined. Messages and markers update it incrementally. The time of joining may change in
+/// many ways, by anyone's operations: then the rows are outdated, and are rebuilt once before
+/// anybody sees them, however often it changed.
 extension OwnDocuments {
-    /// Makes the late messages of a conversation what they are by now.
+    /// Brings the late messages of a conversation up to date.
     func settleLate(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) {

@@ -2,17 +2,17 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The own document: what somebody keeps for all of the own devices, and nobody else can read.
+/// The own document: what a person stores for all of their devices, and nobody else can read.
 ///
-/// It is a private document with its owner as the only member. Devices that begin apart make one
-/// each; all are read, and writing goes into the one with the smallest id.
+/// It is a private document whose owner is its only member. Devices that start separately create
+/// one each; all are read, and writes go into the one with the smallest id.
 extension Workspace {
     /// The own documents that can be read, ascending.
     var ownDocuments: [PrivateDocument] {
         sealed.documents.values.filter(isOwn).sorted { $0.id < $1.id }
     }
 
-    /// Whether a document is one of the own member's.
+    /// Whether a document is an own document of the local member.
     func isOwn(_ document: PrivateDocument) -> Bool {
         guard document.root?.subtype == .own,
             document.records[document.rootID]?.author == member
@@ -193,7 +193,7 @@ extension OwnDocuments {
         try tellRead(row.place.subject, in: workspace, isBackfill: source.isBackfill)
     }
 
-    /// Folds the own documents from nothing: what counts in them has changed.
+    /// Refolds the own documents from the start, because other operations in them count now.
     func refoldOwn(
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
@@ -257,8 +257,8 @@ extension OwnDocuments {
         }
     }
 
-    /// Has the own documents folded from nothing where an earlier version left the store: it kept the
-    /// words that count alone, or passed over what it did not know.
+    /// Schedules a refold of the own documents when an earlier version wrote the store: it kept
+    /// only the assertions that counted, or skipped kinds that it did not know.
     func oweSettings(of workspace: Workspace) throws(StorageError) {
         let name = ViewStore.owedSettings(of: workspace.number)
         let isOwed = try store.registry.value(name) != nil

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What was read, on all devices of one person, and how much was not.
+/// What was read on any device of this person, and how much is unread.
 extension Workspace {
     /// Read markers that wait to be written, and when the last ones were. By the 16 bytes that a
     /// conversation's id spells.
@@ -13,20 +13,20 @@ extension Workspace {
             var frontier: ReadFrontier
             /// When it is written, on the monotonic clock.
             var due: UInt64
-            /// Whether the own devices that are there are still to hear of it.
+            /// Whether this person's connected devices still have to hear of it.
             var isUntold = false
         }
 
         /// By conversation.
         private(set) var pending: [ConversationName: Pending] = [:]
-        /// Conversations of which that has changed since somebody asked.
+        /// Conversations whose pending marker has changed since the last query.
         private var changed: Set<ConversationName> = []
         /// When a marker was last written, on the monotonic clock.
         var written: [ConversationName: UInt64] = [:]
         /// When own devices were last told of one that is not written yet, likewise.
         var told: [ConversationName: UInt64] = [:]
-        /// Documents in which others have said nothing since the own member was last seen to have
-        /// read all: whoever talks to nobody needs no look at what was not read.
+        /// Documents in which others have written nothing since the local member was last seen to
+        /// have read everything: there the unread count need not be computed.
         var answered: Set<Int64> = []
         /// What messages that come are compared with, by document; made anew each turn.
         var lateLimits: [Int64: LateLimit?] = [:]
@@ -74,8 +74,8 @@ extension OwnDocuments {
         return [stored, pending].compactMap { $0 }.max()
     }
 
-    /// Up to where a conversation counts as read: by a marker, or because the own member came in
-    /// later. `nil` where nothing is unread, for who is not in it.
+    /// Up to where a conversation counts as read: by a marker, or because the local member joined
+    /// later. `nil` for a conversation that the member is not in, where nothing is unread.
     func readUpTo(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> MessageKey? {
@@ -85,7 +85,7 @@ extension OwnDocuments {
         return max(key, try marker(place(.read, name, in: workspace), in: workspace) ?? key)
     }
 
-    /// When the own member came into a conversation, `nil` where they are not in it.
+    /// When the local member joined a conversation; `nil` where they are not in it.
     func beginning(
         _ channel: Workspace.Channel, _ workspace: Workspace
     ) throws(StorageError) -> HybridTimestamp? {
@@ -106,8 +106,8 @@ extension OwnDocuments {
         return try seated(in: channel.id, workspace)
     }
 
-    /// When the own member was let into a private channel: by the first root or add whose seat still
-    /// holds, so that who adds somebody again moves nothing.
+    /// When the local member was admitted to a private channel: by the first root or add whose seat
+    /// still holds, so that adding someone again does not change it.
     private func seated(
         in channel: DocumentID, _ workspace: Workspace
     ) throws(StorageError) -> HybridTimestamp? {
@@ -129,8 +129,8 @@ extension OwnDocuments {
     struct Unread {
         /// Messages of others.
         var count: Int64 = 0
-        /// Those of them that mention the own member. In a direct conversation all are meant, and
-        /// none is counted.
+        /// Those of them that mention the local member. In a direct conversation every message
+        /// does, and none is counted.
         var mentions: Int64 = 0
         /// The last of all messages behind what was read, and of those that came late.
         var last: MessageKey?
@@ -240,7 +240,8 @@ extension OwnDocuments {
             for (name, mark) in due.sorted(by: {
                 $0.key.bytes.lexicographicallyPrecedes($1.key.bytes)
             }) {
-                // Another device may have said more; and whoever is out has nothing to keep.
+                // Another device may have marked more as read; and a former member keeps no
+                // markers.
                 let place = place(.read, name, in: workspace)
                 let known = try store.view.own.register(place)?.key
                 let pieces = mark.frontier.pieces(beyond: try store.view.own.frontier(place))

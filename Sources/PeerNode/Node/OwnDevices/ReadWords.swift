@@ -2,15 +2,15 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What was read, told to the own devices that are there.
+/// Tells this person's connected devices what was read.
 ///
-/// Of one conversation a marker is written once a minute. Until then a word says it, so that what
-/// somebody reads at one device is not new at another; what waits there is written by whichever of
-/// the two is still running.
+/// A marker is written at most once a minute per conversation. Until then an update is sent, so
+/// that what was read on one device is not unread on another; whichever of the two is still running
+/// writes the pending marker.
 extension OwnDocuments {
     // MARK: Telling
 
-    /// When own devices may hear of a conversation again, on the monotonic clock.
+    /// When this person's other devices may hear of a conversation again, on the monotonic clock.
     func tellDue(_ name: ConversationName, in workspace: Workspace) -> UInt64 {
         workspace.own.readMarks.told[name].map { $0 &+ Limits.readWordMilliseconds } ?? 0
     }
@@ -76,7 +76,7 @@ extension OwnDocuments {
         let isFurther = before.map { $0 < word.key } ?? true
         guard isFurther || !word.frontier.pieces(beyond: known).isEmpty else { return }
         try write()
-        // Whoever said it writes it first, unless it is gone.
+        // The device that sent it writes it first, unless it has gone offline.
         var mark =
             pending
             ?? .init(

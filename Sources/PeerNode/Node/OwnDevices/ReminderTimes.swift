@@ -1,14 +1,14 @@
 import CRDTStore
 import WorkspaceModel
 
-/// When the reminders of one workspace are told of on this device.
+/// When this device tells of the reminders of one workspace.
 struct ReminderTimes {
     /// When the first one is due that was not told, milliseconds since 1970; `nil` for none.
     private(set) var next: UInt64?
-    /// Whether that is to be worked out: it never was, or the own documents have said something else
-    /// since.
+    /// Whether this has to be computed: it never was, or the own documents have changed since.
     var isStale = true
-    /// Until when those wait that came due while nobody was there, on the monotonic clock.
+    /// Until when reminders are held that came due while the person was away, on the monotonic
+    /// clock.
     private var heldUntil: UInt64?
 
     /// Which reminders were told of, and as due when: one that was put off is told again.

@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Telling of reminders: each device by itself, once, by an event and by a notice. That it was told
-/// stands in the store beside the event, so that a restart tells nothing twice.
+/// Tells of reminders: each device once, by an event and a notice. The store records it beside the
+/// event, so that a restart tells nothing twice.
 extension OwnDocuments {
     /// When a reminder is due, on the monotonic clock.
     var nextReminder: UInt64? {

@@ -1,9 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Messages to come back to: a star is private to its person's own devices.
+/// Messages to come back to: a star is private to its person's devices.
 extension OwnDocuments {
-    /// The messages that the own person has starred.
+    /// The messages that this person has starred.
     func stars(of workspace: Workspace) throws(StorageError) -> Set<MessageKey> {
         Set(try starRows(of: workspace).compactMap(\.key))
     }

@@ -27,8 +27,8 @@ extension Workspace {
     }
 }
 
-/// The stored operations of an authority document, in the order of arrival, by id, and those apart
-/// that questions of every day are about: who came in, and how the workspace is set.
+/// The stored operations of an authority document, in the order of arrival and by id. Those behind
+/// frequent queries are indexed separately: admissions, and the workspace's settings.
 struct AuthorityRecords: Sequence {
     private(set) var order: [OperationID] = []
     /// The founding and the admissions.

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The public channels of one workspace, and what operations say of them.
+/// The public channels of one workspace, and what operations say about them.
 final class ChannelBook {
     /// Public channels by document, deleted ones left out.
     var channels: [DocumentID: Workspace.Channel] = [:]

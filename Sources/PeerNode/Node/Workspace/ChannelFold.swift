@@ -1,9 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What counts of all that was said about one public channel, kept from operation to operation.
+/// The effective state of one public channel, updated with each operation.
 ///
-/// Made anew where more of it can be read than before: which texts open is asked once.
+/// It is folded again when more of it has become readable: whether a text opens is tried only once.
 struct ChannelFold {
     /// Who may do what, and which settings count.
     private(set) var ledger: ChannelLedger
@@ -23,8 +23,7 @@ struct ChannelFold {
     }
 }
 
-/// The settings of a channel that say what it is called and what it is for, in words that can be read
-/// here. The last of each kind has the word.
+/// The name and topic settings of a channel that can be read here. The last of each kind wins.
 struct ChannelTexts {
     private var names: [OperationID] = []
     private var topics: [OperationID] = []

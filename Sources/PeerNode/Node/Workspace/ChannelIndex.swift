@@ -1,10 +1,11 @@
 import WorkspaceModel
 
-/// The channels and direct conversations of a workspace that this node may see, to be found by
-/// name, number and people without going through all of them: a call that names a channel, or
-/// changes one, must not cost more where there are many.
+/// Finds the channels and direct conversations of a workspace that this node may see by name,
+/// number and people, without a scan: a call that names or changes a channel must not cost more
+/// where there are many.
 ///
-/// Public channels come first, so that what nobody else sees changes no name of theirs.
+/// Public channels come first, so that a channel that others cannot see does not change a public
+/// one's name.
 struct ChannelIndex {
     /// How names are compared, and what direct conversations are called.
     struct Naming {
@@ -210,7 +211,7 @@ struct ChannelIndex {
         return places.lazy.compactMap(index).map { all[$0] }
     }
 
-    /// Whether another channel's name could be taken for this one's, on a screen.
+    /// Whether another channel's name looks the same on a screen.
     func hasTwin(_ channel: Workspace.Channel, _ naming: Naming) -> Bool {
         guard let index = place(of: channel.publicID) else { return false }
         return (lookalikes[naming.skeletonOf(names[index])] ?? 0) > 1

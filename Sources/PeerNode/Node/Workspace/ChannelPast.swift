@@ -1,12 +1,13 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who owned a public channel and who were its admins, link by link of its chain: on that rests what
-/// somebody deleted of others who has no right to it any more (PROTOCOL.md, 4.6).
+/// Who owned a public channel and who administered it, for each link of its chain. Deletions of
+/// other people's messages by someone who has since lost the right are judged by this (PROTOCOL.md,
+/// 4.6).
 ///
-/// A clock shows nothing where its owner sets it. So a link that takes the right away says up to where
-/// it was used, as a removal does, and what says that it was written before but stands behind that
-/// place does not count.
+/// A timestamp proves nothing, since its author sets it. So a link that revokes the right says up
+/// to which operation it was used, as a removal does; an operation behind that place does not
+/// count, even if its timestamp is earlier.
 struct ChannelPast {
     private struct Stretch {
         /// The largest time of this link and those before it.

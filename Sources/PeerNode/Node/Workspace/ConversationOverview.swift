@@ -1,20 +1,20 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What lists of conversations have to know of every one, to show the part of them that fits on a page:
-/// which want to be read, and which moved last. Of each it is kept until something in it changes; a page
-/// then costs what is on it, however many there are.
+/// What a list of conversations needs to know about every one to choose a page: which have unread
+/// messages, and which changed last. Each row is cached until the conversation changes, so a page
+/// costs what is on it, however many conversations there are.
 struct ConversationOverview {
     /// One conversation.
     struct Entry: Equatable {
-        /// Whether a first screen has it: the own member is in it, or was when they left.
+        /// Whether the first screen shows it: the local member is in it, or was when they left.
         var isShown = false
-        /// Whether the own member is in it and may be told of what comes.
+        /// Whether the local member is in it and may be notified of new messages.
         var isFollowed = false
-        /// How many messages of others were not read, and how many of those mention the own member.
+        /// How many messages of others are unread, and how many of those mention the local member.
         var unread: Int64 = 0
         var mentions: Int64 = 0
-        /// When the message was written that stands last, or the conversation was made, milliseconds.
+        /// When the last message was written, or the conversation was created, milliseconds.
         var moved: Int64
         /// When the last message was written that was not read, milliseconds; `nil` without any.
         var newest: Int64?
@@ -30,7 +30,7 @@ struct ConversationOverview {
 
     /// What all entries rest on besides their conversations.
     struct Basis: Equatable {
-        /// Whether the own member is out of the workspace.
+        /// Whether the local member is out of the workspace.
         var isOut = false
         /// What let them in, by its arrival number.
         var admission: Int64?

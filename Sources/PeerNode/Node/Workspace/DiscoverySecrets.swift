@@ -13,8 +13,8 @@ enum DiscoveryName {
 }
 
 /// The discovery secrets of one workspace: the names of all that are stored, and the newest ones
-/// themselves, which stay in memory while the keys are dropped, as does what group keys give beside
-/// them.
+/// themselves. Those stay in memory while the node is locked, as do the link secrets that group
+/// keys yield.
 struct DiscoverySecrets {
     /// Of all that are stored.
     private(set) var names: Set<[UInt8]> = []

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What is held of one workspace, for comparing with peers.
+/// What this node holds of one workspace, for comparison with peers.
 final class HeldState {
     /// Everything kept, for comparing with peers.
     var digest = WorkspaceDigest()

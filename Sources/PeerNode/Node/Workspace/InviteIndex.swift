@@ -2,19 +2,19 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The invites of a workspace and what came of them, so that neither a list nor a joiner costs a
-/// walk through the authority document for each.
+/// The invites of a workspace and their outcomes, so that neither a list nor a joiner causes a scan
+/// of the authority document.
 struct InviteIndex: Equatable {
     /// Every invite that has effect, the oldest first.
     private(set) var invites: [OperationID] = []
     /// Those of them that are an address of the workspace: of many invites there are few.
     private(set) var addresses: [OperationID] = []
-    /// All invites by the public key that the seed of the link makes: whoever may invite can use another
-    /// one's again.
+    /// All invites by the public key that the seed of the link yields. Several may share a key: a
+    /// member who may invite can reuse another member's.
     private(set) var byKey: [[UInt8]: [OperationID]] = [:]
     /// Valid admissions by invite.
     private(set) var admissions: [OperationID: [OperationID]] = [:]
-    /// How many different people came in by them.
+    /// How many different people were admitted by them.
     private(set) var used: [OperationID: Int] = [:]
     private var people: [OperationID: Set<MemberID>] = [:]
     /// Invites that were ended.

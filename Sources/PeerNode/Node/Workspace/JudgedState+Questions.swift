@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What rooms ask of the verdicts that write nothing into the authority document. Those that judge it
-/// or write into it, Log, Authority and Enrolment, ask the evaluator itself.
+/// Queries about verdicts for rooms that write nothing into the authority document. Log, Authority
+/// and Enrolment, which judge it or write into it, use the evaluator itself.
 extension JudgedState {
     // MARK: Who is who
 
@@ -92,7 +92,7 @@ extension JudgedState {
 
     func isValid(_ id: OperationID) -> Bool { evaluator.isValid(id) }
 
-    /// Whether it breaks a rule by itself, whoever wrote it.
+    /// Whether it breaks a rule by itself, independent of its author.
     func isFaulty(_ id: OperationID) -> Bool {
         if case .faulty? = evaluator.verdict(on: id) { true } else { false }
     }

@@ -2,7 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The judged authority document of one workspace, what follows from it, and what is kept of it.
+/// The judged authority document of one workspace, what derives from it, and what is retained of
+/// it.
 final class JudgedState {
     /// Who may do what. It is changed by the functions below alone.
     private(set) var evaluator = AuthEvaluator() {

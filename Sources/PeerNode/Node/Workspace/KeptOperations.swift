@@ -1,12 +1,12 @@
 import WorkspaceModel
 
-/// Which operations of one document are kept: those that have a reason of their own, and the past of
-/// all of them (PROTOCOL.md, 5.4).
+/// Which operations of one document are retained: those with a reason of their own, and the causal
+/// past of all of these (PROTOCOL.md, 5.4).
 ///
-/// Each operation counts what keeps it: its own reasons, and every kept operation that cites it.
-/// Citations run in no circle, so whatever counts nothing any more is kept for nobody. Therefore
-/// the result is one function of the reasons, in whatever order they came and went, and a change
-/// costs what it keeps and drops, however large the document is.
+/// It is reference counting: an operation counts its own reasons, and every retained operation that
+/// cites it. Citations are acyclic, so an operation with a count of zero is not needed. Therefore
+/// the result is a function of the reasons, in whatever order they came and went, and a change
+/// costs what it retains and drops, however large the document is.
 struct KeptOperations {
     private var holds: [OperationID: Int] = [:]
     /// How many citations were followed so far: what all of it has cost.

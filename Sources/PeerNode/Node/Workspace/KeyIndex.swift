@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-/// What the authority document says of keys, by what is asked: kept as operations come, so that no
-/// question goes through the whole document.
+/// What the authority document says about keys, indexed by query and updated with each operation,
+/// so that no query scans the whole document.
 ///
-/// Everything here is a function of the operations alone. Whether they count is asked when it is
-/// needed, and which keys are held too.
+/// Everything here is a function of the operations alone. Whether they are valid, and which keys
+/// are held, is looked up when needed.
 struct KeyIndex {
     /// An operation that introduces an epoch key.
     struct Introduction {

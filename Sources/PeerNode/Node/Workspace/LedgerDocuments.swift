@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// Which documents are ledgers, as the authority document says it. Everybody can tell that, also who cannot
-/// read them, and whether they count is another matter.
+/// Which documents are ledgers, according to the authority document. Nodes that cannot read them
+/// can tell too; whether they are valid is a separate question.
 extension Workspace {
     /// The type of document that a ledger is (PROTOCOL.md, 3.1).
     static let ledgerType: UInt64 = 2

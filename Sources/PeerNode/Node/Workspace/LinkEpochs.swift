@@ -2,13 +2,13 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The secrets of links that the newest group keys of one workspace give (PROTOCOL.md, 5.1).
+/// The link secrets derived from the newest group keys of one workspace (PROTOCOL.md, 5.1).
 ///
-/// Every end of a membership has a new group key, and no new discovery secret. So members open links
-/// under what only they know, and whoever is out shares none of their places. They stay in memory
-/// while the keys are dropped.
+/// Every end of a membership brings a new group key, but no new discovery secret. So members open
+/// links under secrets that only they know, and former members cannot compete for their places.
+/// These secrets stay in memory while the node is locked.
 struct LinkEpochs {
-    /// What one group key gives.
+    /// The link secret of one group key.
     struct Secret {
         /// The key's name.
         let key: KeyID

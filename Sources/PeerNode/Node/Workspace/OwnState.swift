@@ -2,12 +2,12 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What the own devices say and ask for themselves in one workspace.
+/// What this person's devices say and ask for themselves in one workspace.
 final class OwnState {
     /// Read markers that wait to be written.
     var readMarks = Workspace.ReadMarks()
-    /// The own choice of how reachable one looks here.
+    /// The presence that this person has chosen here.
     var presenceChoice = PresenceChoice()
-    /// How one looks: the choice, until its time is over.
+    /// The presence that others see: the choice, until it expires.
     var shownPresence = PresenceChoice()
 }

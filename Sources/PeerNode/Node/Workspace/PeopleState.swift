@@ -2,17 +2,17 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What members of one workspace say of themselves and of their devices.
+/// What members of one workspace say about themselves and their devices.
 final class PeopleState {
-    /// What members said of themselves, by operation.
+    /// What members said about themselves, by operation.
     var registers = ProfileRegisters()
     /// What some of them were called before, once it was opened.
     var formerNames = OpenedFormerNames()
     /// What members say they are called.
     var profileNames: [MemberID: String] = [:] { didSet { judged.forgetDerived() } }
-    /// What the own person is called here, where nobody has told this node.
+    /// The local member's name, where no operation has told this node.
     var ownName: String? { didSet { judged.derived.names = [:] } }
-    /// What else members say of themselves.
+    /// What else members say about themselves.
     var fields: [MemberID: [ProfileChange.Field: String]] = [:]
     /// How often another picture may have come to be shown, of a member or a channel.
     var pictureEdits: UInt64 = 0

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Which epoch key seals what is written now (PROTOCOL.md, 4.2).
+/// Which epoch key seals new content (PROTOCOL.md, 4.2).
 struct SealingKey {
     /// The key's name.
     let id: KeyID
@@ -40,14 +40,14 @@ extension Workspace {
         return ends
     }
 
-    /// Whether an owner or admin has ended there what is not the own person's.
+    /// Whether an owner or admin wrote this end, and it ends somebody else's access.
     func isSaidByAdminOfOthers(_ end: OperationID) -> Bool {
         guard let role = judged.evaluator.actingRole(of: end) else { return false }
         return role <= .admin && judged.evaluator.isSaidOfOthers(end)
     }
 
-    /// Of those what says more than that somebody gives up an own device: who may know a key that
-    /// does not answer it is out.
+    /// Those of them that do more than end the author's own device: someone who may hold a key that
+    /// does not answer such an end is out.
     func membershipKeyEnds() -> [OperationID] {
         keyEnds().filter { id in
             guard case .removeDevice? = authority[id]?.payload else { return true }
@@ -122,15 +122,16 @@ extension Workspace {
         return judged.evaluator.actingRole(of: operation).map { $0 <= .member } ?? false
     }
 
-    /// Whether who gave a key is in as member or more: whoever has left by a younger device goes on
-    /// ending own devices with an older one.
+    /// Whether the author of a key has a role of member or more: a person who has left by a younger
+    /// device can still end devices with an older one.
     func isGiverIn(_ operation: OperationID) -> Bool {
         guard let device = authority[operation]?.log.device else { return false }
         return judged.evaluator.contentGrant(of: device, leastRole: .member) != nil
     }
 
-    /// Whether a new epoch key is due: somebody who is out may hold the current one, or somebody
-    /// who may hold it has no box with it, being let in beside it or a guest while it was made.
+    /// Whether a new epoch key is due: a former member may hold the current one, or someone
+    /// entitled to it has no box in it, because they were admitted concurrently or were a guest at
+    /// the time.
     var needsKeyChange: Bool {
         guard let sealing = sealingKey else { return false }
         guard sealing.answersAll else { return true }
@@ -141,7 +142,7 @@ extension Workspace {
             let wraps = authority[id]?.payload.wrappedKeys?.wraps ?? []
             boxes.formUnion(wraps.filter(\.holdsKey).map(\.devicePrefix))
         }
-        // Whom nothing can be sealed to would have the key changed for ever.
+        // A device with a key that cannot be sealed to would cause endless key changes.
         return keyHolders(excluding: []).contains {
             !boxes.contains(Array($0.device.bytes.prefix(8)))
                 && SealedBox.canSeal(to: $0.agreementKey)

@@ -1,16 +1,16 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who is in a workspace, once it was worked out. Most operations leave that alone, and to work it
-/// out goes through all of them.
+/// A cache of who is in a workspace. Most operations do not change that, and computing it scans all
+/// of them.
 struct Standings {
     var members: [MemberStanding]?
-    /// The roles of those that were asked about; the inner `nil` for whoever is not in.
+    /// The roles of those that were asked about; the inner `nil` for a non-member.
     var roles: [MemberID: Role?] = [:]
     /// The devices that are recovery phrases.
     var recoveryDevices: Set<DeviceID>?
 
-    /// How often who is in was worked out: of everybody, and of somebody; for tests.
+    /// How often membership was computed: of everybody, and of one person; for tests.
     struct Made {
         var whole = 0
         var single = 0
@@ -48,9 +48,9 @@ extension Workspace {
         return members
     }
 
-    /// Whether somebody with these devices is a member. A departure does not reach the recovery device,
-    /// which is stronger than the device that wrote it; whoever has nothing but that left is out
-    /// nevertheless.
+    /// Whether somebody with these devices is a member. A departure does not reach the recovery
+    /// device, which is stronger than the device that wrote it; a person who has only that device
+    /// left is out nevertheless.
     func isIn(_ standing: MemberStanding) -> Bool {
         judged.evaluator.departure(of: standing.member) == nil
             || !standing.devices.allSatisfy(judged.evaluator.isRecovery)

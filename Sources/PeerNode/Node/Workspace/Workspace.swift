@@ -2,8 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// One workspace as this node knows it: the judged authority document, the keys, and what people
-/// see of both. Everything here can be made again from the store.
+/// One workspace as this node knows it: the judged authority document, the keys, and the views of
+/// both. Everything here can be rebuilt from the store.
 final class Workspace {
     /// The authority document.
     let id: WorkspaceID
@@ -98,21 +98,21 @@ final class Workspace {
         secrets.keys.contentKey(document, keyID)
     }
 
-    /// Whose a device is, by what is valid; `nil` while nothing valid binds it. An own one is one's
-    /// own, whoever has stolen it.
+    /// The owner of a device, by valid operations; `nil` while nothing valid binds it. A device
+    /// that is bound to the local member stays theirs, even if a thief has bound it elsewhere too.
     func owner(of device: DeviceID) -> MemberID? {
         judged.evaluator.isBound(device, to: member) ? member : judged.evaluator.owner(of: device)
     }
 
-    /// Who a home is here by the authority document alone; `nil` where it is nobody. Whoever came in
-    /// with it stays that, whoever else has the key of its device.
+    /// The member that a home is here, by the authority document alone; `nil` where it is not one.
+    /// A home keeps the member id that it joined with, even if someone else holds its device key.
     func member(of home: HomeIdentity) -> MemberID? {
         home.members(salt: id.bytes).first { judged.evaluator.isBound(home.device, to: $0) }
             ?? judged.evaluator.owner(of: home.device)
     }
 
-    /// The key that seals in a private document, once it was looked for; the inner one `nil`
-    /// while a new one is due.
+    /// The cached key that seals content in a private document; the inner `nil` while a new key is
+    /// due.
     func sealingKey(
         of document: DocumentID, orFind find: () -> (id: KeyID, key: SymmetricKey)?
     ) -> (id: KeyID, key: SymmetricKey)? {
@@ -274,7 +274,7 @@ final class Workspace {
         return encoder.bytes
     }
 
-    /// What a member is called: the own word, else what the admission says.
+    /// A member's name: from the profile, else from the admission.
     func displayName(of member: MemberID) -> String {
         if let known = judged.derived.names[member] { return known }
         var name = admittedName(of: member)
@@ -331,7 +331,7 @@ final class Workspace {
     /// Our role, `nil` when we are not a member (any more).
     var ownRole: Role? { role(of: member) }
 
-    /// Somebody's role, `nil` for whoever is not a member (any more).
+    /// A person's role; `nil` for a non-member or former member.
     func role(of person: MemberID) -> Role? {
         if let known = judged.derived.standings.roles[person] { return known }
         judged.standingsMade.single &+= 1

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// How people come in who hold nothing but the workspace's address.
+/// How people can join who hold only the workspace's address.
 ///
 /// - Wire form: uint, 0 closed, 1 request, 2 open.
 enum JoinRule: UInt64, CaseIterable {
@@ -52,8 +52,8 @@ extension InviteRight {
     }
 }
 
-/// What the settings of a workspace say: of the valid operations that name a field, the one with
-/// the largest (lam, rank, id). A pure fold, equal on every node that holds the keys.
+/// The settings of a workspace: for each field, the valid operation with the largest (lam, rank,
+/// id) wins. A pure fold, equal on every node that holds the keys.
 struct WorkspaceFields: Equatable {
     private(set) var name: String?
     private(set) var description: String?

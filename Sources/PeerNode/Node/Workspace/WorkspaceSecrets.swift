@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What this node holds of the secrets of one workspace, and what it knows of keys.
+/// What this node holds of the secrets of one workspace, and what it knows about keys.
 final class WorkspaceSecrets {
     /// Epoch keys that are held.
     var keys: EpochKeyring {

@@ -2,7 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The operations that carry what is too much for one removal: those right before it in its log.
+/// The operations that carry the cuts that do not fit into one removal: those right before it in
+/// its log.
 enum CutParts {
     /// H("wsx-cutparts1", the ids in the order of the log), 32 bytes; empty for none.
     static func hash(of parts: [OperationID]) -> [UInt8] {

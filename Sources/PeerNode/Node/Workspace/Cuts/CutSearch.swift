@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Looks for what cuts name on the branches of one log. Each place is read once, however many
-/// entries stand for it.
+/// Finds the places that cuts name on the branches of one log. Each place is read once, however
+/// many entries refer to it.
 struct CutSearch {
     /// An operation at one place.
     private struct Found {

@@ -1,16 +1,16 @@
 import CRDTStore
 import WorkspaceModel
 
-/// How often devices of one person change a key by themselves (PROTOCOL.md, 4.2).
+/// How often the devices of one person may cause key changes (PROTOCOL.md, 4.2).
 ///
-/// Whoever is in can end own devices without number, and each is a reason for a new key with a box
-/// for every device that is left. So what others can have an admin write is bounded, or it would use
-/// up the share (S-5) that others keep for what this admin has to say.
+/// A member can end any number of their own devices, and each end requires a new key with a box for
+/// every remaining device. So what others can make an admin write is bounded; otherwise it would
+/// use up the share (S-5) that others reserve for this admin.
 struct KeyChangePace {
     /// When all changes are earned back, in milliseconds of the wall clock.
     private var fullAt: UInt64 = 0
 
-    /// Takes up a change that somebody's own devices have written.
+    /// Counts a change that a person's own devices have caused.
     ///
     /// - Parameters:
     ///   - written: when, as it says itself; one that lies ahead counts as written now.

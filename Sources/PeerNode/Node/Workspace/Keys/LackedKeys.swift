@@ -1,11 +1,11 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Keys under which somebody wrote and that are not held here, by who wrote: of each member the
-/// latest few, so that nobody's made-up names push out what others wrote under.
+/// Keys that authors have used and that are not held here, by author: the latest few of each
+/// member, so that invented key names do not evict those of other authors.
 ///
-/// A key is missing where two admins changed it without knowing of each other, or one did who was
-/// out already elsewhere: what others have sealed under it meanwhile was meant for everybody.
+/// A key is missing when two admins changed it concurrently, or when one changed it who had already
+/// been removed elsewhere: what others have sealed under it meanwhile was meant for everybody.
 struct LackedKeys: Equatable {
     /// Where something is sealed under a key.
     struct Stretch: Hashable {

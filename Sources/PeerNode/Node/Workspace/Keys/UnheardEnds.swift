@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Keys of a private document that answer ends of which nothing is here.
+/// Keys of a private document that answer membership ends that have not arrived here.
 struct UnheardEnds {
     /// When the newest of these keys came, by arrival number.
     let arrival: Int64

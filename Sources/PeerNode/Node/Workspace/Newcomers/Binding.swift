@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The checks of an authority operation that need keys: who may be called what, and which devices
+/// The checks of an authority operation that need keys: which names are allowed, and which devices
 /// have consented (PROTOCOL.md, A-1 to A-4). A function of the operation and its past.
 enum Binding {
     /// Whether member ids, signatures of devices and proofs in `payload` are good.

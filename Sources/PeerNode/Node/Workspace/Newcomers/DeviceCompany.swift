@@ -1,10 +1,11 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What a device consents to when it enters a workspace: with whom, by what, and before whom.
+/// What a device consents to when it enters a workspace: with which other devices, by which invite,
+/// and before whom.
 ///
-/// A signature serves one list of devices, in one workspace, for one invite, before one answerer,
-/// so that nobody else can use what somebody once said (PROTOCOL.md, 4.0.1).
+/// A signature is valid for one list of devices, in one workspace, for one invite, before one
+/// answerer, so that nobody can replay it elsewhere (PROTOCOL.md, 4.0.1).
 struct DeviceCompany {
     /// By which kind of operation it enters.
     private let type: UInt8

@@ -2,16 +2,16 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// One person's request on one invite. Several members may have written it down, each a `request`
-/// operation of their own, when the person met them before they had heard of each other.
+/// One person's request by one invite. Several members may have recorded it, each in a `request`
+/// operation, when the person met them before they had heard of each other.
 struct JoinRequestGroup {
     /// As the first operation says.
     let joiner: AuthorityPayload.Joiner
     /// In the order of arrival.
     var operations: [OperationID]
 
-    /// H("wsx-request2", invite || member || Enc keys of the devices): equal on every node, whoever
-    /// was asked.
+    /// H("wsx-request2", invite || member || Enc keys of the devices): equal on every node,
+    /// whichever member was asked.
     var id: String {
         let name: OperationID = Hash.name(
             "wsx-request2", joiner.invite.bytes, joiner.member.bytes,

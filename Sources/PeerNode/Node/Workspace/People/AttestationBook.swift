@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// What verifiers said that members have proved: every operation, whether it counts or not. Which one
-/// counts is worked out of all of them (PROTOCOL.md, 3.9).
+/// What verifiers have attested about members: every operation, valid or not. Which one counts is
+/// computed from all of them (PROTOCOL.md, 3.9).
 struct AttestationBook {
     /// One operation.
     struct Word: Equatable {
@@ -71,12 +71,13 @@ struct AttestationBook {
         /// The word that counts, or would.
         let word: Word
         let state: State
-        /// The words that whoever says something else has to overwrite, the latest first; none where
-        /// nobody who said something might.
+        /// The assertions that a contradicting one has to overwrite, the latest first; empty where
+        /// no author of them was allowed to make one.
         var heads: [Word] = []
     }
 
-    /// Where words stand of which verdicts part at one place: under one grant, in one branch.
+    /// A range in which all assertions share their verdicts up to one place: under one grant, in
+    /// one branch.
     struct Stretch: Hashable {
         let grant: OperationID
         let branch: Int64
@@ -138,13 +139,14 @@ struct AttestationBook {
         changed = []
     }
 
-    /// What each register says, by W-73 to W-76 and W-97. It follows from the set of words, and from the
-    /// answers, whatever came first. What others than verifiers say costs next to nothing, however much it
-    /// is.
+    /// The value of each register, by W-73 to W-76 and W-97. It is a function of the set of
+    /// assertions and of the closures' results, independent of order. Assertions by members who are
+    /// not verifiers cost next to nothing, however many there are.
     ///
     /// - Parameters:
-    ///   - members: who is in the workspace.
-    ///   - isVerifier: whether somebody may say now what others have proved.
+    ///   - isVerifier: whether a member may attest now.
+    ///   - bound: the last sequence number of the assertion's stretch that a verifier wrote; `nil`
+    ///     where a verifier wrote no part of it.
     ///   - bound: up to which sequence number what stands in the stretch of a word was written by a
     ///     verifier; `nil` for none of it.
     func findings<Failure: Error>(

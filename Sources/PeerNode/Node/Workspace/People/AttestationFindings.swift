@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What registers of attestations say now.
+/// The current values of the attestation registers.
 struct AttestationFindings {
     let found: [AttestationBook.Place: AttestationBook.Finding]
     /// Whom values belong to.

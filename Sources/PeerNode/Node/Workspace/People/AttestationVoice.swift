@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What one author said in one register.
+/// What one author has said in one register.
 struct AttestationVoice {
     private(set) var words: [OperationID: AttestationBook.Word] = [:]
     /// The valid ones that may have standing, in ascending order, which is that of their times, too.

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// What names are compared by, once it was worked out. To fold a name takes some hundred times as
-/// long as to look it up, and what finds channels and people is made of all of their names.
+/// A cache of the folded forms by which names are compared. Folding a name takes about a hundred
+/// times as long as looking it up, and the indexes of channels and people fold all of their names.
 ///
 /// Pure functions of a name: what is kept here changes no answer.
 struct FoldedNames {

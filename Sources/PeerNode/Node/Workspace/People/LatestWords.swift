@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-/// The latest words of one register that count and say something: as many as former names are taken,
-/// and what counts now.
+/// The latest non-empty values of one register that count: the current one, and as many as former
+/// names are shown.
 ///
-/// A member may write any number of words, so nothing here goes over all of them, but after one of the
-/// latest was taken out, and then once.
+/// A member may write any number of them, so nothing here scans all of them, except once after one
+/// of the latest was removed.
 struct LatestWords {
     /// The latest last.
     private(set) var words: [ProfileRegisters.Word] = []

@@ -1,9 +1,9 @@
 import SyncProtocol
 import WorkspaceModel
 
-/// How reachable somebody wants to look, as it is kept for all of the own devices.
+/// The presence that a person has chosen, stored for all of their devices.
 struct PresenceChoice: Equatable {
-    /// The name of the setting in the own document (PROTOCOL.md, 5.10).
+    /// The name of the setting in an own document (PROTOCOL.md, 5.10).
     static let setting = "presence"
 
     var state = PresenceWord.State.online
@@ -14,13 +14,13 @@ struct PresenceChoice: Equatable {
     /// When it was made, milliseconds since 1970; 0 where none ever was.
     var chosen: UInt64 = 0
 
-    /// What holds now: whoever has chosen for a time is online after it.
+    /// The choice in effect now: a choice with an expiry becomes online after it.
     func effective(at wall: UInt64) -> PresenceChoice {
         guard let until, until <= wall else { return self }
         return PresenceChoice(chosen: until)
     }
 
-    /// What others are told. Who wants to look absent tells them nothing else.
+    /// What others are told. A person who wants to look offline tells them nothing else.
     func word(asks: Bool) -> PresenceWord {
         guard state != .offline else { return PresenceWord(.offline, chosen: chosen, asks: asks) }
         return PresenceWord(
@@ -38,8 +38,7 @@ struct PresenceChoice: Equatable {
 
     init(chosen: UInt64 = 0) { self.chosen = chosen }
 
-    /// What a setting says. What makes no sense there, where any program of one's own may write,
-    /// is no choice.
+    /// Parses a setting. A malformed one is no choice: any program of this person's may write it.
     init(setting value: String?, at timestamp: HybridTimestamp) {
         chosen = timestamp.milliseconds
         guard let value, let json = try? JSONValue(parsing: value),

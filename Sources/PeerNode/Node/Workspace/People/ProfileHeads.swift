@@ -1,9 +1,10 @@
 import WorkspaceModel
 
-/// The words of one register that no other one has in its past, with the first of them at hand.
+/// The heads of one register: the assertions that are in no other one's past, with the first at
+/// hand.
 ///
-/// Anybody can write any number of words that do not cite one another, so nothing here goes over
-/// all of them: what is taken out stays in the heap until it comes to its top.
+/// Anyone can write any number of concurrent assertions, so nothing here scans all of them: a
+/// removed one stays in the heap until it reaches the top.
 struct ProfileHeads {
     private struct Rank: Comparable {
         let timestamp: UInt64

@@ -1,11 +1,11 @@
 import WorkspaceModel
 
-/// What members said of themselves and call their devices: for each member and subject the operations,
-/// and which of them counts (PROTOCOL.md, 3.2).
+/// What members said about themselves and call their devices: for each member and subject the
+/// operations, and which of them counts (PROTOCOL.md, 3.2).
 ///
-/// What counts is the valid one that no other valid one cites, and of several the one
-/// with the largest (hlc, id). So it is a function of the set of operations and of their verdicts.
-/// No text is here: a value is opened from the operation that counts.
+/// The one that counts is valid and cited by no other valid one; of several it is the one with the
+/// largest (hlc, id). So it is a function of the set of operations and their verdicts. No text is
+/// stored here: a value is decrypted from the operation that counts.
 struct ProfileRegisters {
     /// What a member says something about.
     enum Subject: Hashable {
@@ -148,9 +148,9 @@ struct ProfileRegisters {
         registers[place].map { $0.visitCount + $0.heads.visitCount } ?? 0
     }
 
-    /// What whoever writes next cites: all that count as much as what he sees, the latest first, at most
-    /// `Limits.dependenciesMax`; where these are few what they cite themselves, so that it is overwritten
-    /// too when one of them loses its effect.
+    /// What the next assertion cites: all heads, the latest first, at most
+    /// `Limits.dependenciesMax`. When these are few, it also cites what they cite, so that an older
+    /// value is overwritten even if one of the heads loses its effect.
     func whatToCite(_ place: Place) -> [Word] {
         guard let words = registers[place]?.words else { return [] }
         var found = Array(heads(place).prefix(Limits.dependenciesMax))

@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who the own person is in one workspace, and how this node stands to it.
+/// Who this home's person is in one workspace, and this node's state in it.
 struct WorkspaceSeat {
     var standing: RegistryStore.Standing
-    /// Somebody who comes back learns it from the authority document.
+    /// A readmitted person learns it from the authority document.
     var member: MemberID
     /// Since when, milliseconds.
     var joined: UInt64
