@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What a member is told who may not do something, and who may be asked about.
+/// The errors for a member who may not do something, and whom a caller may ask about.
 extension Memberships {
     /// Nobody is given a role that no device could use. A recovery phrase alone is enough only for who has
     /// nothing else.
@@ -78,7 +78,7 @@ extension Memberships {
 
     /// What a device may do on a link about a workspace.
     func standing(of device: DeviceID, in workspace: Workspace) -> SyncSession.Standing {
-        // Whoever was removed may be so by what is damaged.
+        // A removal may only seem valid because of damage.
         if core.log.hasDamagedAuthority(workspace) { return .authorityOnly }
         if workspace.judged.evaluator.contentGrant(of: device, leastRole: .guest) != nil {
             return .full

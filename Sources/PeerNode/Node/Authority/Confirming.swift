@@ -1,15 +1,15 @@
 import CRDTStore
 import WorkspaceModel
 
-/// When this device confirms what members have made, by workspace, on the monotonic clock.
+/// When this device confirms what members have created, by workspace, on the monotonic clock.
 struct ConfirmationPlan {
     private(set) var due: [Int64: UInt64] = [:]
     /// When it answers departures from a private channel.
     var departures: [JudgingQueue.Name: UInt64] = [:]
-    /// When little was confirmed last, whoever did it.
+    /// When a member, of this device or another, last confirmed little.
     private var confirmed: [Int64: UInt64] = [:]
 
-    /// Plans it for `wait` later, or for a rest more where something was confirmed just before.
+    /// Schedules it for `wait` from now, and later where something was confirmed just before.
     mutating func plan(_ workspace: Int64, at now: UInt64, after wait: UInt64) {
         guard due[workspace] == nil else { return }
         let rested = confirmed[workspace].map { $0 &+ Limits.confirmingRestMilliseconds }
@@ -38,9 +38,10 @@ struct ConfirmationPlan {
     }
 }
 
-/// Who gives up a device, or leaves, may not know of all that was done with it: whom it let in, and
-/// what it made for all, would be gone with all that others have said there. So somebody stronger
-/// says that it was found valid (PROTOCOL.md, 4.0.3, V-6, and 4.0.6).
+/// Someone who revokes a device, or leaves, may not know of everything that was done with it: the
+/// people it admitted, and what it created for all, would become void together with all that others
+/// have said there. So a stronger member confirms that it was found valid (PROTOCOL.md, 4.0.3, V-6,
+/// and 4.0.6).
 extension Memberships {
     /// Sets the time at which this device does so where something is unconfirmed: admins one after
     /// the other, the strongest first, and each only if it is still due.

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Ending what a device may do (PROTOCOL.md, 4).
+/// Revokes devices (PROTOCOL.md, 4).
 extension Memberships {
     func revoke(
         _ device: DeviceID, of owner: MemberID, phrase: String?, isForced: Bool,

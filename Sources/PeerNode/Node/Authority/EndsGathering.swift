@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Naming very many operations that do not know of each other: devices that somebody has linked side by
-/// side, each in a past of its own.
+/// Names very many concurrent operations: devices that somebody has linked side by side, each in a
+/// separate past.
 extension Memberships {
     /// Writes operations that say nothing but that this device knows others, until a next one can have
     /// all of `named` in its past (PROTOCOL.md, 4.0.4, S-7). Each gathers up to 60 ends, and costs one

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Guests: who is only in private documents (PROTOCOL.md, 4.5).
+/// Guests: members who are only in private documents (PROTOCOL.md, 4.5).
 extension Workspace {
     /// What private documents tell a guest, who can open no name of the workspace.
     struct ToldNames {
@@ -10,9 +10,9 @@ extension Workspace {
         var people: [MemberID: String] = [:]
     }
 
-    /// How a private document stands in a guest's invite: H("wsx-guest1", invite key || document).
+    /// How a guest's invite names a private document: H("wsx-guest1", invite key || document).
     ///
-    /// Not as it is: whoever knows the name of a document may ask for its operations, and every
+    /// Not in plain text: the name of a document is enough to ask for its operations, and every
     /// other guest reads the authority document too.
     static func name(of document: DocumentID, inInvite publicKey: [UInt8]) -> OperationID {
         Hash.name("wsx-guest1", publicKey, document.bytes)
@@ -68,7 +68,7 @@ extension Workspace {
         return company
     }
 
-    /// Those of `members` whom the own person may see: a guest sees its company.
+    /// Those of `members` whom this person may see: a guest sees only members of shared documents.
     var visibleMembers: [MemberStanding] {
         guard ownRole == .guest else { return members }
         let company = company(of: member)

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Making, listing and ending invites.
+/// Creates, lists and ends invites.
 extension Memberships {
     func inviteRole(
         _ draft: InviteDraft, in workspace: Workspace
@@ -42,8 +42,8 @@ extension Memberships {
         return made.map { workspace.judged.evaluator.isValid($0) } ?? false
     }
 
-    /// Ends the open invites that certain devices have made: whoever has such a device holds the
-    /// links, and what takes the device's power leaves what it had opened.
+    /// Ends the open invites that certain devices have created: a stolen device holds the links,
+    /// and revoking the device does not end its invites.
     func endInvites(
         of workspace: Workspace, signedBy signer: SigningKey? = nil,
         madeBy isMeant: (DeviceID) -> Bool
@@ -74,11 +74,12 @@ extension Memberships {
         return (role <= .admin || isOwn) && !(authors < rank)
     }
 
-    /// Ends what the caller has open, before the role is given up that it was made in: afterwards
-    /// nobody could, for whoever is owner then is weaker than the owner of before.
+    /// Ends the caller's open invites before the role is given up under which they were created:
+    /// afterwards nobody could end them, because the next owner ranks below the former one.
     ///
-    /// - Parameter sparesAddress: whether the address of the workspace stays, which is everybody's.
-    /// - Returns: whether an address was among it.
+    /// - Parameter sparesAddress: whether the address of the workspace, which belongs to everybody,
+    ///   stays valid.
+    /// - Returns: whether an address was among them.
     @discardableResult
     func endOwnInvites(
         in workspace: Workspace, sparesAddress: Bool = false
@@ -168,7 +169,7 @@ extension Memberships {
     }
 }
 
-/// How far an invite has come, as lists name it.
+/// The state of an invite, as lists name it.
 enum InviteState: String {
     case open, revoked, used, expired
 }

@@ -1,9 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Private documents in which something came that was not judged yet. Every member can write into
-/// them, in many logs and many messages, and each judgement goes through all of the document: so
-/// there is one for all that came in a turn, and fewer for what is large.
+/// Private documents with operations that are not judged yet. Every member can write into them, in
+/// many logs and many messages, and each judgement processes the whole document: so there is one
+/// judgement per turn, and fewer for a large document.
 struct JudgingQueue {
     /// What came of one document.
     struct Work {

@@ -3,8 +3,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Who is in a workspace and as what: operations of the authority document, what follows from them,
-/// and what this device does about it by itself.
+/// Who is in a workspace and in which role: operations of the authority document, what follows from
+/// them, and what this device does about it by itself.
 final class Memberships: Component {
     /// When it confirms what members have made.
     var confirmations = ConfirmationPlan()

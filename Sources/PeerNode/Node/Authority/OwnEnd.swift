@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// How this home's own membership in a workspace ended, for people: what, when, by whom, and what
-/// to do.
+/// How this home's membership in a workspace ended, described for people: what, when, by whom, and
+/// what to do.
 struct OwnEnd {
     /// What ended it.
     enum Cause: String {
@@ -12,7 +12,7 @@ struct OwnEnd {
         case deviceRevoked = "device_revoked"
         /// The member left.
         case left
-        /// Something else took the grant, such as the removal of whoever gave it.
+        /// Something else voided the grant, such as the removal of its author.
         case other
     }
 
@@ -28,7 +28,7 @@ struct OwnEnd {
 }
 
 extension Memberships {
-    /// How the own membership ended; `nil` for a member on a device that may act.
+    /// How the local membership ended; `nil` for a member on a device that may act.
     func ownEnd(in workspace: Workspace) -> OwnEnd? {
         guard workspace.standing == .member, home != nil else { return nil }
         if let id = ownRevocation(in: workspace) { return ownEnd(by: id, in: workspace) }
@@ -105,7 +105,7 @@ extension Memberships {
     private static let askAgain =
         "ask for an invite, and ask an admin to approve: wsx-node join LINK"
 
-    /// The ends that others have made, for `status` and `doctor`. Whoever left knows it.
+    /// The ends that others have caused, for `status` and `doctor`. A person who left knows it.
     func endWarnings() -> [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             guard let end = ownEnd(in: workspace), end.cause != .left else { return nil }

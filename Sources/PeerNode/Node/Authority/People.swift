@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Who is in a workspace and who was: what rooms ask of people.
+/// Who is and who was in a workspace: what rooms ask about people.
 extension Memberships {
     /// How many operations of a member's devices count, and how many are stored; the authority
     /// document left out.
@@ -85,7 +85,7 @@ extension Memberships {
         return object
     }
 
-    /// The operation that made somebody a member, the last one of whoever came back.
+    /// The operation that made somebody a member; after a readmission the last one.
     func admission(
         of member: MemberID, in workspace: Workspace
     ) -> Workspace.AuthorityRecord? {

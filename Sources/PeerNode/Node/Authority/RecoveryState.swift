@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Whether a recovery phrase leads back, and which one this home brings into further workspaces.
+/// Whether a recovery phrase gives access, and which one this home brings into further workspaces.
 extension Memberships {
     /// The value that holds the phrase's seed until its words were shown; no backup has it.
     static let unshownPhrase = "recovery.seed"
@@ -23,7 +23,7 @@ extension Memberships {
         return !own.isEmpty && own.allSatisfy(hasPhrase)
     }
 
-    /// Whether a phrase of the own person's is in there, and was not revoked.
+    /// Whether a phrase of this person is registered there and was not revoked.
     func hasPhrase(in workspace: Workspace) -> Bool {
         workspace.recoveryDevices.contains {
             workspace.judged.evaluator.bestGrant(of: $0, as: workspace.member) != nil

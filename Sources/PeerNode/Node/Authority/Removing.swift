@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Ending what devices may do: what stays of what they wrote, and the operations that say so.
+/// Removes members: how much is kept of what their devices wrote, and the operations that say so.
 extension Memberships {
     /// What stays of the content of `devices`: the tip of every branch that this node knows of
     /// every log of theirs, in all documents but the authority document, whose operations are
@@ -54,8 +54,8 @@ extension Memberships {
             naming: workspace.judged.evaluator.bindings(of: devices) + invites, in: workspace)
     }
 
-    /// Turns somebody down who asks to come in, or back. Whoever has been here before loses no word by
-    /// that: what ends have kept that this node does not hold is kept, too.
+    /// Rejects a request to join or rejoin. A former member loses no content by it: what earlier
+    /// ends kept and this node does not hold stays kept, too.
     ///
     /// - Returns: as `remove(_:from:)`.
     func turnDown(
@@ -108,8 +108,8 @@ extension Memberships {
         return Array(open.suffix(Limits.revokedInvitesMax))
     }
 
-    /// Makes invites of somebody who was removed one's own: under the same key and with what is
-    /// left of their uses, so the links that were handed out go on.
+    /// Takes over the invites of a removed member: under the same key and with their remaining
+    /// uses, so that the links stay valid.
     ///
     /// - Returns: the new invites.
     func takeOver(
@@ -155,7 +155,7 @@ extension Memberships {
         return written
     }
 
-    /// Ends the own membership. What this node has written stays.
+    /// Ends the local membership. What this node has written stays.
     func leave(_ workspace: Workspace) throws(StorageError) -> OperationID? {
         let devices = devices(everOf: workspace.member, in: workspace)
         // A departure has no parts: after it its author can write none, nor add to it.

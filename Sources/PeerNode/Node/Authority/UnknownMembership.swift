@@ -2,13 +2,15 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// A membership that others do not know: whoever let this device in had been removed, or shows what
-/// nobody else has. Only others can tell, and they say no more than that they serve nothing.
+/// A membership that others do not know: the member who admitted this device had been removed, or
+/// admitted it by an operation that nobody else has. Only others can tell, and all they say is that
+/// they serve nothing.
 extension Memberships {
-    /// Somebody who is in, as far as is known here, and does not know this device as a member. Who has held
-    /// the same as this device knows it: were it out since, they would say by what. One alone may lie, but
-    /// of many that a removed one let in each is right to hold the same as the others: so it is told, with
-    /// how many those are.
+    /// A member, as far as is known here, who does not know this device as one. A peer that has
+    /// held the same operations as this device does know it: had it been removed since, the peer
+    /// would send the removal. A single peer may lie; but if a removed member admitted many
+    /// devices, they rightly hold the same as each other. So the doubt is reported together with
+    /// their number.
     func doubt(about workspace: Workspace) -> MembershipDoubt? {
         guard isInHere(workspace) else { return nil }
         var equals = Set(
@@ -67,7 +69,7 @@ extension Memberships {
     }
 }
 
-/// Somebody does not know the own membership.
+/// A member who does not know the local membership.
 struct MembershipDoubt {
     let member: MemberID
     /// How many others have held the same as this device.

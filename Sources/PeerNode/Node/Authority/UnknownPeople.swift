@@ -1,14 +1,14 @@
 import WorkspaceModel
 
-/// A name that nobody has.
+/// Errors for a name that nobody has.
 extension Memberships {
     /// So many of those whom a part of a name may mean are named.
     private static let candidatesMax = 20
 
-    /// The failure where nobody has a name, with those who are called so by a part of theirs.
+    /// The error when nobody has a name, with the people whose names contain it.
     ///
-    /// A part of a name means nobody here, however few fit. But whoever typed it is to learn that it was
-    /// too short, and not that there is nobody.
+    /// A part of a name identifies nobody here, even if only one person fits. But the caller should
+    /// learn that it was too short, and not that nobody fits.
     ///
     /// - Parameter people: who could have been meant.
     func unknown(

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What gives or denies something, read from the judged authority document: a pure function.
+/// What permits or denies something, computed from the judged authority document: a pure function.
 struct Why {
     let workspace: Workspace
 

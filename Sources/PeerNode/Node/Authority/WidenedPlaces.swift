@@ -1,10 +1,11 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What recuts do not keep: a recut keeps what somebody said. What they did to others, by membership
-/// operations of private documents and by deleting what others wrote, counts only as far as the end
-/// of their membership or device kept it itself (PROTOCOL.md, 4.0.6). Else whoever lets somebody in again, and
-/// keeps what was said meanwhile, would have done all that somebody who was out did.
+/// What recuts do not keep. A recut keeps what somebody said. What they did to others, by
+/// membership operations of private documents and by deleting other people's messages, counts only
+/// as far as the end of their membership or device kept it (PROTOCOL.md, 4.0.6). Otherwise a member
+/// who readmits someone, and keeps what they said meanwhile, would also confirm everything they did
+/// while removed.
 extension Memberships {
     /// Whether an operation that counts as content would count without any recut.
     ///

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What messages are written into: a public channel, a private one, or a direct conversation.
+/// Where messages are written: a public channel, a private one, or a direct conversation.
 struct Channel {
     /// Whose it is and who may read it: in a place of its own that copies of the channel share, for
     /// the index, what is shown and what was told have one each.
@@ -26,18 +26,18 @@ struct Channel {
     let rule: Rule
     /// Whether everybody is in it.
     let isDefault: Bool
-    /// Whether the own member made it, of a private one.
+    /// Whether the local member created it, for a private one.
     var isOwn = false
     var name: String?
     var topic: String?
     var description: String?
     /// A preset, or the text that names a blob (`Picture`).
     var image: String?
-    /// How many devices are to keep each of its files; 0 asks none to.
+    /// How many devices should keep each of its files; 0 asks none to.
     var copies = 0
 }
 
-/// Who is in a private document.
+/// The membership of a private document.
 struct Circle {
     /// What it is for.
     enum Kind {
@@ -47,10 +47,10 @@ struct Circle {
     }
 
     let kind: Kind
-    /// Those who are in it now, with their roles in it. Of a direct conversation all of them,
-    /// whoever has left the workspace since included.
+    /// The current members with their roles in it. Of a direct conversation all of them, including
+    /// those who have left the workspace since.
     var roles: [MemberID: Role]
-    /// Whether those who come later read only what is written after that.
+    /// Whether new members read only what is written after they join.
     var isFromJoin = false
     var isArchived = false
 

@@ -1,8 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Notices of private documents that are not here yet, or in which their senders are not known yet.
-/// Whoever was away gets the mailbox and the documents in any order, and a notice comes once.
+/// Notices about private documents that are not here yet, or in which their senders are not known
+/// yet. A device that was offline gets the mailbox and the documents in any order, and each notice
+/// arrives only once.
 struct EarlyNotices {
     /// Of one document, with who sent it.
     struct Entry: Hashable {
@@ -15,12 +16,13 @@ struct EarlyNotices {
     /// Whether they are others than were stored.
     private(set) var isChanged = false
 
-    /// Takes one more. There is room for some of each sender, and as far as it goes for those that an own
-    /// device hands on, which are of all channels that the own member ever had to leave. Where there is none
-    /// left the oldest of that sender gives way: a device that is revoked by now may have filled it. Where all
-    /// is full, the oldest goes of whoever has most, if that is more than the sender of this one has.
+    /// Takes a notice. Each sender has a quota. A device of this person has a larger one, since it
+    /// hands on the notices of all channels that the local member ever had to leave. A sender over
+    /// quota loses their oldest notice: a device that is revoked by now may have sent too many.
+    /// When the list is full, the sender with the most notices loses the oldest, if that is more
+    /// than this notice's sender has.
     ///
-    /// - Returns: whether it is new and has room.
+    /// - Returns: whether it is new and there is room for it.
     mutating func take(_ entry: Entry, isHandedOn: Bool = false) -> Bool {
         let room = isHandedOn ? Limits.earlyNoticesMax : Limits.earlyNoticesOfOneMax
         guard !entries.contains(entry) else { return false }

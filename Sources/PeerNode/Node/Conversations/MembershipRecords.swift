@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The membership operations of a private document that are stored, opened or not, and which of them
-/// are to be tried with a key.
+/// The stored membership operations of a private document, opened or not, and which of them have to
+/// be tried with a new key.
 final class MembershipRecords {
     private let document: DocumentID
     /// By id.
@@ -102,7 +102,7 @@ final class MembershipRecords {
     }
 }
 
-/// How far content of a private document counts, until authority changes.
+/// A cache of how far content of a private document counts, until authority changes.
 final class ContentRights {
     /// How far content of a log is valid.
     var limits: [PrivateDocument.LimitPlace: PrivateContentLimit] = [:]

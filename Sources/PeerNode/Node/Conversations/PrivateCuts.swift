@@ -1,11 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What valid removals and departures leave of the logs of a private document, as far as anybody
-/// asked: found out once for each log, however much is written there and however many of them
-/// there are.
+/// How far valid removals and departures keep each log of a private document. Computed on demand
+/// and once per log, however long the log is and however many of them there are.
 ///
-/// It serves until the document is judged anew.
+/// It is discarded when the document is judged again.
 struct PrivateCuts {
     /// A stretch of a log on one branch.
     private struct Stretch: Hashable {

@@ -2,11 +2,11 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A private document of which this node holds a key: who is in it, what it is called, and the
-/// keys of its epochs. A relay holds the operations and has nothing of this.
+/// A private document to which this node holds a key: its members, its name, and the keys of its
+/// epochs. A relay holds the operations and knows nothing of this.
 ///
-/// Its keys are its own: none of them opens anything else of the workspace, nor the other way
-/// round. Everything here can be made again from the store.
+/// Its keys open nothing else of the workspace, and no other key opens it. Everything here can be
+/// rebuilt from the store.
 final class PrivateDocument {
     let id: DocumentID
     /// Its short number in the store.
@@ -24,7 +24,7 @@ final class PrivateDocument {
     private let shelfName: UInt64
     /// The judgement of a large document, which would take too long to be made whenever it is asked for.
     private var resident: PrivateJudgement?
-    /// What lists ask about the own member, once it was worked out.
+    /// The cached answer to what lists ask about the local member.
     private var own: PrivateOwnPlace?
     /// Its membership operations.
     let membership: MembershipRecords
@@ -46,9 +46,9 @@ final class PrivateDocument {
     var unfoldedKeys: Set<KeyID> = []
     /// What is stored and no key opens.
     var sealed = SealedContent()
-    /// Notices that the own member is out, in the order in which they came.
+    /// Notices that the local member is out, in the order of arrival.
     var notices: [PrivateNotice] = []
-    /// Those that name what is here, and those of them that name what stands.
+    /// Those whose named operation is here, and those of them whose operation is in force.
     var soughtNotices: Set<PrivateNotice> = []
     var heededNotices: Set<PrivateNotice> = []
     /// How far content counts.
@@ -256,7 +256,7 @@ final class PrivateDocument {
         return limits
     }
 
-    /// How far content of a stretch counts, by the seats of whoever wrote it.
+    /// How far content of a stretch counts, by the seats of its author.
     ///
     /// - Parameter leastRole: as for `PrivateAuthority.contentLimit`.
     func contentLimit(

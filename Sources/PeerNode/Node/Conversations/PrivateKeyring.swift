@@ -2,12 +2,12 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What opens the membership operations of the epochs of one private document: by name, and opened
-/// when it is asked for.
+/// The keys that open the membership operations of the epochs of one private document, found by
+/// name and unsealed on demand.
 ///
-/// Of an epoch whose key is held the first is its own, which is worked out from it. What was handed
-/// on proves itself by what it opens, so there may be several for one epoch, in the order in which
-/// they are tried.
+/// Where the epoch key is held, the first of them is derived from it. A key that was handed on
+/// proves itself by what it opens, so an epoch may have several, in the order in which they are
+/// tried.
 struct PrivateKeyring {
     private enum Source {
         case epoch

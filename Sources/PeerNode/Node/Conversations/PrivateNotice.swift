@@ -1,15 +1,15 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Being told that one is out of a private document: the operation that says so is sealed under a
-/// key that one does not get, so whoever wrote it also leaves a word in the mailbox.
+/// Tells a member that they are out of a private document. The operation that removed them is
+/// sealed under a key that they do not get, so its author also leaves a notice in the mailbox.
 ///
-/// Anybody who knows of a document can leave such a word, so it counts for little: where the
-/// operation that it names is here, is by the one who sent it and could have put the own member out,
-/// and its key is not here. An own device passes it on to those that it links. An owner is put out by
-/// nobody, and nobody out of a conversation.
+/// Anyone who knows of a document can leave such a notice, so it counts only where the operation
+/// that it names is here, was written by the sender, who could have removed the local member, and
+/// its key is not here. A device passes it on to the devices that it links. Nobody can remove an
+/// owner, or anyone from a direct conversation.
 struct PrivateNotice: Hashable, Comparable {
-    /// The operation by which the own member is out.
+    /// The operation that removed the local member.
     let operation: OperationID
     /// Who sent it; `nil` where that was not kept.
     let sender: MemberID?
@@ -35,13 +35,14 @@ extension PrivateNotice {
 }
 
 extension PrivateDocument {
-    /// Whether the own member was told to be out, by an operation whose key it does not get. Once
-    /// that is here, what it opens speaks for itself, and what it does not open means nothing.
+    /// Whether notices say that the local member was removed, by an operation whose key they do not
+    /// get. Once the key is here, an operation that it opens is judged as usual, and one that it
+    /// does not open means nothing.
     func isLeft(by member: MemberID) -> Bool {
         !heededNotices.isEmpty && isLeft(by: member, as: authority)
     }
 
-    /// The same by other verdicts than those of now.
+    /// The same by other verdicts than the current ones.
     func isLeft(by member: MemberID, as authority: PrivateAuthority) -> Bool {
         guard authority.root?.subtype == .channel else { return false }
         return heededNotices.contains { notice in
@@ -59,21 +60,22 @@ extension PrivateDocument {
         record.change == nil && !keys.holds(record.keyID)
     }
 
-    /// The keys of what notices name that nobody has opened: whoever is in is given some when they ask
-    /// for these, and whoever is known to be out is given none.
+    /// The keys of operations that notices name and that do not open here. A member gets some of
+    /// them on request; someone who is known to be out gets none.
     var keysOfNotices: Set<KeyID> {
         Set(heededNotices.compactMap { records[$0.operation] }.filter(isClosed).map(\.keyID))
     }
 
-    /// Whether what a notice names has come since it was looked for.
+    /// Whether an operation that a notice names has arrived since it was last looked for.
     var awaitsNamed: Bool {
         notices.contains { records[$0.operation] != nil && !soughtNotices.contains($0) }
     }
 
-    /// Takes a notice in. There is room for few, most of all of those who could have put the own member
-    /// out, and of one sender for the latest. What can be read by now speaks for itself, and takes none.
+    /// Takes a notice. There is room for few: first for senders who could have removed the local
+    /// member, and for the latest notice of each sender. An operation that can be read by now is
+    /// judged as usual and needs no notice.
     ///
-    /// - Returns: whether it is new and has room.
+    /// - Returns: whether it is new and there is room for it.
     func take(_ notice: PrivateNotice, to member: MemberID) -> Bool {
         func mayCount(_ notice: PrivateNotice) -> Bool {
             records[notice.operation].map(isClosed) ?? true

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who may do what in one private document, with what was asked about that since.
+/// Who may do what in one private document, with a cache of the answers.
 final class PrivateJudgement {
     let authority: PrivateAuthority
     /// What seats allow, of members who were asked about.
@@ -17,11 +17,11 @@ final class PrivateJudgement {
     }
 }
 
-/// The judgements that are in memory. In most of very many conversations nothing happens, and a
-/// judgement takes several kilobytes: so the last that were asked for stay, and any other is made again
-/// from the operations that it was made of when somebody asks.
+/// The judgements that are in memory. Most of very many conversations are idle, and a judgement
+/// takes several kilobytes: so the most recently used ones are cached, and any other is computed
+/// again from the same operations on demand.
 ///
-/// Which stay depends on the order of the questions alone, and no answer depends on which.
+/// Which are cached depends only on the order of the queries, and no answer depends on it.
 final class PrivateShelf {
     private struct Place {
         let judgement: PrivateJudgement
@@ -71,7 +71,7 @@ final class PrivateShelf {
     func noteRemade() { remakes &+= 1 }
 }
 
-/// What one operation was judged by that is not said by itself.
+/// The input to the judgement of one operation that the operation itself does not contain.
 struct PrivateBasis {
     let id: OperationID
     /// Whether the workspace let it stand.
@@ -89,8 +89,8 @@ struct PrivateBasis {
     }
 }
 
-/// What is asked of all private documents at a time, in lists and for peers. It stays in memory while
-/// the judgement goes.
+/// What lists and peers ask of all private documents at once. It stays in memory when the judgement
+/// is evicted.
 struct PrivateGist {
     /// Whether the document has a root that says how it began.
     private(set) var hasRoot = false
@@ -114,13 +114,13 @@ struct PrivateGist {
     }
 }
 
-/// What is asked about one member in each list: about the own one, mostly.
+/// What each list asks about one member, mostly the local one.
 struct PrivateOwnPlace {
     let member: MemberID
     /// The keys that may be given to them and were not held at that time.
     let missing: [KeyID]
-    /// The operations that gave them seats which still hold; of a channel, for a conversation is there from
-    /// its beginning.
+    /// The operations that gave them seats which still hold; only in a channel, since a
+    /// conversation exists for its members from its beginning.
     let lasting: [OperationID]
 }
 

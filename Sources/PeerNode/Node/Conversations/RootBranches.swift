@@ -1,11 +1,11 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The root of a private document stands while anything in the document does: it is what everybody
-/// else there has built on, and a member who takes back the device that wrote it, or has it taken
-/// back, would else take away what all others have said (PROTOCOL.md, 4.3 and 5.4).
+/// The root of a private document stays valid while anything in the document is: everyone else has
+/// built on it. Otherwise a member who revokes the device that wrote it, or has it revoked, would
+/// void what all others have said (PROTOCOL.md, 4.3 and 5.4).
 ///
-/// Whether an operation counts is asked of the workspace alone, so relays keep the same.
+/// Whether an operation counts is decided by the workspace alone, so relays keep the same.
 struct RootBranches {
     /// The branch that begins with the root, by document; the inner `nil` where it is not here.
     private var known: [DocumentID: Int64?] = [:]

@@ -1,11 +1,12 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What is stored of a private document and no key here opens, by the key that it names: so a key
-/// that comes costs what it opens, however long the document is. Every member can send keys, and write
-/// under any.
+/// Stored content of a private document that no key here opens, indexed by the key that it names:
+/// so a new key costs what it opens, however long the document is. Every member can send keys, and
+/// write under any.
 ///
-/// It holds eight bytes for what takes hundreds on the disk, and nothing before the first key comes.
+/// It takes eight bytes for an operation that takes hundreds on the disk, and is built only when
+/// the first key arrives.
 struct SealedContent {
     /// Arrival numbers; `nil` until all that is stored was gone through.
     private var arrivals: [KeyID: [Int64]]?

@@ -2,11 +2,11 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The private documents of one workspace of which a key is held, and what is known of others.
+/// The private documents of one workspace to which a key is held, and what is known of others.
 final class SealedState {
-    /// The private documents of which a key is held.
+    /// The private documents to which a key is held.
     ///
-    /// One that is new shows nothing before it is judged; whoever takes one out says so by
+    /// A new one shows nothing before it is judged. Code that removes one has to call
     /// `forgetChannelIndex`.
     var documents: [DocumentID: PrivateDocument] = [:]
     /// `memberEnds` as all of `privateDocuments` are judged by; `nil` where some may be judged by others.

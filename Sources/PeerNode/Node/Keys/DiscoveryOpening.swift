@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Changing the discovery secret, and taking up the changes of others.
+/// Changes the discovery secret, and applies changes by others.
 extension KeySchedule {
-    /// The discovery secrets that are held, sealed for whoever gets the new key: those who were
-    /// away go on under an old one until they hear of the new.
+    /// The discovery secrets that are held, sealed under the new key for those who get it: devices
+    /// that were offline continue under an old one until they hear of the new.
     func olderDiscovery(
         under key: SymmetricKey, in workspace: Workspace, using random: any RandomSource
     ) -> [SealedSecret] {

@@ -1,10 +1,11 @@
 import WorkspaceModel
 
-/// What was opened when it was taken in this turn, for whoever reads it again before its effects are
-/// carried out: the answer of the call that wrote it, the event, the index of the search.
+/// Content that was decrypted when it was accepted in this turn, for those who read it again before
+/// the effects of the turn are carried out: the answer of the call that wrote it, the event, and
+/// the search index.
 ///
-/// A payload is the key beside the number, so nothing is ever found for an operation whose bytes have
-/// gone or are others by now. It is empty while the node waits, and takes no part in what is shown.
+/// The payload is part of the key, so nothing is ever found for an operation whose bytes were
+/// erased or replaced. It is empty between turns, and does not affect what is displayed.
 struct FreshContents {
     private var contents: [Int64: (payload: [UInt8], content: ContentPayload)] = [:]
     /// A message that was sealed here and is about to be stored.

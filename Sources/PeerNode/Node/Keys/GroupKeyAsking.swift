@@ -3,9 +3,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Asking members for group keys that are not held, and answering: whoever is in reads all that is
-/// written in public channels, so every member may give every member every group key (PROTOCOL.md,
-/// 4.2).
+/// Asks members for missing group keys, and answers: members read everything in public channels, so
+/// every member may give every member every group key (PROTOCOL.md, 4.2).
 extension KeySchedule {
     // MARK: Asking
 
@@ -38,9 +37,9 @@ extension KeySchedule {
         } != nil
     }
 
-    /// What members wrote under, and behind that what is given as a group key, the newest first, of
-    /// which nothing is held. Whoever names very many keys that nobody has must not have those wait
-    /// under which something is to be read.
+    /// Missing keys: first those that content is sealed under, then those that operations introduce
+    /// as group keys, the newest first. An author who introduces very many keys that nobody has
+    /// must not delay those that content needs.
     func lackedGroupKeys(of workspace: Workspace) -> [KeyID] {
         let unread = workspace.secrets.lacked.names { document in
             store.operations.privateDocument(document, in: workspace.number) == nil

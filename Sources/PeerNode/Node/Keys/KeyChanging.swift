@@ -15,8 +15,8 @@ struct KeyChangePlan {
     /// When the first is due.
     var nextDeadline: UInt64? { entries.values.lazy.map(\.due).min() }
 
-    /// Plans one for `wait` from now. What changes meanwhile puts it off, so that one answers much
-    /// that comes together; but nobody puts it off for ever.
+    /// Schedules a change for `wait` from now. Changes meanwhile postpone it, so that one answers
+    /// several that come together, but only up to a limit.
     mutating func plan(_ workspace: Int64, at now: UInt64, after wait: UInt64) {
         let latest =
             entries[workspace]?.latest ?? now &+ wait &+ Limits.keyChangePutOffMilliseconds
@@ -74,8 +74,8 @@ extension KeySchedule {
         try changeKey(of: workspace)
     }
 
-    /// Takes up that a key was changed, if devices of the own person did it by an operation of its
-    /// own: what a person says by another one has no pace.
+    /// Records a key change, if a device of this person wrote it as an operation of its own: a
+    /// change that is part of another operation is not paced.
     func noteKeyChange(
         _ id: OperationID, _ record: Workspace.AuthorityRecord, in workspace: Workspace
     ) {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which keys are missing, noted where something does not open and kept for the next start.
+/// Records missing keys where something does not open, and stores them for the next start.
 extension KeySchedule {
     private static func lackedName(_ workspace: Workspace) -> String {
         "keys.lacked.\(workspace.number)"

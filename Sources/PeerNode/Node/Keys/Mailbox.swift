@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Writing into the mailbox, and finding what is in it for this device (PROTOCOL.md, 3.5).
+/// Writes into the mailbox, and finds what is in it for this device (PROTOCOL.md, 3.5).
 extension KeySchedule {
     // MARK: Writing
 
@@ -39,8 +39,8 @@ extension KeySchedule {
         }
     }
 
-    /// Sends a key to every device of these members but those of the own person that have to wait. This
-    /// one is among them: its home may be restored from before it had the key.
+    /// Sends a key to every device of these members, except those of this person that have to wait.
+    /// This device is included: its home may be restored from before it had the key.
     func mail(
         _ key: SymmetricKey, of document: DocumentID, to members: Set<MemberID>,
         in workspace: Workspace
@@ -62,7 +62,8 @@ extension KeySchedule {
         _ appended: [OperationStore.Appended], in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        // What others bring of the own logs is read: a restored home has forgotten it.
+        // Operations of this device that peers bring back are read too: a restored home does not
+        // have them.
         guard source != .ourselves else { return }
         var documents: Set<DocumentID> = []
         for item in appended {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Opening what is stored, or comes, with the keys that are held.
+/// Decrypts what is stored, or arrives, with the keys that are held.
 extension KeySchedule {
     /// The header of a stored operation, as far as a sealed payload is bound to it.
     func header(of stored: StoredOperation) throws(StorageError) -> OperationHeader {
@@ -24,8 +24,8 @@ extension KeySchedule {
         content(of: operation.header, payload: operation.payload, in: workspace)
     }
 
-    /// The key for the content of a document. Those of a private one open nothing else, and none of
-    /// the workspace's opens what is private.
+    /// The key for the content of a document. A private document's keys open nothing else, and no
+    /// key of the workspace opens private content.
     func contentKey(
         _ document: DocumentID, _ key: KeyID, in workspace: Workspace
     ) -> SymmetricKey? {
@@ -103,7 +103,8 @@ extension KeySchedule {
         guard let home, let wrapped = payload.wrappedKeys else { return opened }
         let (device, box) = reader ?? (home.device, home.box)
         let prefix = [UInt8](device.bytes.prefix(8))
-        // One box is for us. Whoever writes thousands does not make us try them all.
+        // At most one box is for this device. An author who writes thousands must not make it try
+        // them all.
         for wrap in wrapped.wraps.lazy.filter({ $0.devicePrefix == prefix }).prefix(2) {
             guard var secrets = SealedBox.open(wrap.box, with: box) else { continue }
             defer { SecretBytes.wipe(&secrets) }

@@ -82,7 +82,7 @@ extension Workspace {
     }
 }
 
-/// Changing epoch keys, and taking up the changes of others.
+/// Changes epoch keys, and applies changes by others.
 extension KeySchedule {
     /// A fresh epoch key for everybody who stays, with the keys before it sealed under it.
     ///

@@ -2,16 +2,16 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Keys of private documents that this home keeps from others, most of all from other devices of its own
-/// person, for as long as it may be that one of these was lost and nobody has told this home
-/// (PROTOCOL.md, 4.4).
+/// Keys of private documents that this home withholds, above all from other devices of the same
+/// person, while one of these may have been lost without this home having been told (PROTOCOL.md,
+/// 4.4).
 extension KeySchedule {
-    /// Whether another device of the own person gets no key of a private document from here for now.
+    /// Whether another device of this person gets no keys of a private document from here for now.
     func keepsWaiting(
         _ device: DeviceID, forKeysOf document: PrivateDocument, in workspace: Workspace
     ) -> Bool {
         guard let binding = bindingBesideThis(of: device, in: workspace) else { return false }
-        // One that this home has linked itself, its person has held since.
+        // The person still held a device when linking it on this home.
         let isLinkedHere = binding.log.device == home?.device
         if awaitsConfirmation(workspace), !isLinkedHere { return true }
         guard let unheard = workspace.unheardEnds(in: document), isBehind(unheard, in: workspace)
@@ -32,8 +32,8 @@ extension KeySchedule {
         return !unheard.holders.contains(member) && isBehind(unheard, in: workspace)
     }
 
-    /// What made a device another one of the own person; `nil` for others, and for the phrase, which is
-    /// on no machine.
+    /// The operation that made a device another one of this person; `nil` for other devices, and
+    /// for the phrase, which is on no machine.
     private func bindingBesideThis(
         of device: DeviceID, in workspace: Workspace
     ) -> Workspace.AuthorityRecord? {
@@ -44,7 +44,7 @@ extension KeySchedule {
             .flatMap { workspace.authority[$0] }
     }
 
-    /// The other devices of the own person that may act and were not linked here.
+    /// The other devices of this person that may act and were not linked here.
     private func devicesBesideThis(in workspace: Workspace) -> [DeviceID] {
         let own = workspace.members.first { $0.member == workspace.member }?.devices ?? []
         return own.filter { device in
@@ -102,13 +102,13 @@ extension KeySchedule {
             clamping: CoreReplica(for: self, workspace: workspace, peer: device).arrival)
     }
 
-    // MARK: Keys of the own making
+    // MARK: Keys made by this device
 
-    /// Whether what is said next in a document needs a key that this side has made and mailed.
+    /// Whether the next content of a document needs a key that this side has created and mailed.
     ///
-    /// In a conversation of several people that somebody else made, who made it may have given the key
-    /// to some of them. And while other own devices are kept waiting, none of the keys that they
-    /// have is good enough.
+    /// In a conversation of several people that someone else created, its creator may have given
+    /// the key to only some of them. And while other devices of this person have to wait, a key
+    /// that they hold cannot be used.
     func owesKey(of document: PrivateDocument, in workspace: Workspace) -> Bool {
         let makers = document.authority.epochs.lazy.compactMap { document.records[$0.operation] }
         if awaitsConfirmation(workspace), !devicesBesideThis(in: workspace).isEmpty {

@@ -1,12 +1,13 @@
 import CRDTStore
 import WorkspaceModel
 
-/// In a private channel every operation under a stronger seat answers the departures that it knows:
-/// whoever has left so cannot leave once more, as if before they had put somebody out. Where an owner or
-/// admin leaves, and nobody stronger writes anything by chance, somebody does it for that (PROTOCOL.md, 4.3).
+/// In a private channel every operation under a stronger seat answers the departures that it knows,
+/// so that a person who has left cannot write a second departure that pretends to precede something
+/// they did. When an owner or admin leaves and nobody stronger happens to write anything, someone
+/// writes an operation for this purpose alone (PROTOCOL.md, 4.3).
 extension PrivateAuthoring {
-    /// Plans it for a document that was just judged: its owner does it in a minute, the admins one
-    /// after the other, and each only if it is still due.
+    /// Schedules it for a document that was just judged: its owner acts within a minute, then the
+    /// admins one after another, and each only if it is still due.
     func planAnswering(of document: PrivateDocument, in workspace: Workspace) {
         let name = JudgingQueue.Name(workspace: workspace.number, document: document.id)
         guard home != nil, document.authority.hasOpenDeparture(weakerThan: workspace.member) else {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Writing content, into a private document or into one that everybody reads.
+/// Writes content, into a private document or one that everybody reads.
 extension PrivateDocuments {
     /// Seals, signs and stores a content operation.
     ///

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Keeping notices that come before what they are about.
+/// Keeps notices that arrive before what they are about.
 extension PrivateNotices {
     private static func name(in workspace: Workspace) -> String {
         "private.notices.early.\(workspace.number)"

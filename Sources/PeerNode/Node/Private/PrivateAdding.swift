@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// An addition to a private document before it is written, and who needs which key.
+/// A planned addition to a private document, and who needs which key.
 struct PrivateAddingPlan {
     let new: [MemberID]
     var payload: PrivateAddition
@@ -44,8 +44,8 @@ extension PrivateAuthoring {
         try core.keys.mail(key, of: document.id, to: receivers, in: workspace)
     }
 
-    /// A guest cannot open what people are called. Whoever adds one says it of everybody who is in;
-    /// whoever adds somebody to guests, of the newcomers.
+    /// A guest cannot decrypt other people's names. So an addition of a guest carries the names of
+    /// all members, and an addition to a document with guests carries the names of the new members.
     private func tellGuests(
         _ addition: inout PrivateAddition, of new: [MemberID], _ document: PrivateDocument,
         in workspace: Workspace

@@ -3,8 +3,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Asking peers for keys of private documents, and answering: for what fell between two members
-/// who wrote without knowing of each other's devices.
+/// Asks peers for keys of private documents, and answers: for keys that were missed because two
+/// members wrote without knowing each other's devices.
 final class PrivateAsking: CorePart {
     // MARK: Asking
 
@@ -99,8 +99,8 @@ final class PrivateAsking: CorePart {
             return
         }
         let allowed = document.authority.keys(for: other)
-        // Where everything is shown to whoever is in, so is what is under a key of which no
-        // operation speaks that counts.
+        // Where members see the whole history, they also see what is under a key that no valid
+        // operation introduces.
         let isOpen = document.root?.history == .all
         let mayGive = { (name: KeyID) in
             allowed.contains(name) || isOpen && document.keys.holds(name)
@@ -200,9 +200,9 @@ final class PrivateAsking: CorePart {
 }
 
 extension PrivateDocument {
-    /// The keys by name without which something does not open that `member` may read: those of
-    /// membership operations, and those that may be given to whoever is in. What somebody writes
-    /// who was never let in, as far as is known, may name any key.
+    /// The names of the keys that are missing to open what `member` may read: those of membership
+    /// operations, and those that members may be given. Content by someone who was never admitted,
+    /// as far as is known, may name any key and is ignored.
     func lackedKeys(for member: MemberID) -> Set<KeyID> {
         let people = closed.isEmpty ? [] : everIn
         let written = closed.compactMap { records[$0] }
@@ -214,7 +214,7 @@ extension PrivateDocument {
     }
 }
 
-/// Telling people that a key is missing.
+/// Reports missing keys to people.
 extension PrivateAsking {
     /// Of each private document that shows and lacks keys, what a person is told.
     private var lacks: [String] {

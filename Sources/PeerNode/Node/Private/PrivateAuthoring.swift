@@ -2,8 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Writing into private documents. Whatever introduces a key sends it out in the same transaction:
-/// after a crash either both are there or neither is.
+/// Writes into private documents. An operation that introduces a key sends it out in the same
+/// transaction: after a crash either both exist or neither.
 final class PrivateAuthoring: CorePart {
     // MARK: Making
 
@@ -40,11 +40,12 @@ final class PrivateAuthoring: CorePart {
 
     // MARK: Changing
 
-    /// Seals, signs and stores a membership operation under the own seat.
+    /// Seals, signs and stores a membership operation under the local member's seat.
     ///
     /// - Parameters:
     ///   - key: the key that the operation introduces, `nil` where it introduces none.
-    ///   - isEffective: whether it does what it should, asked of the state that it would make.
+    ///   - isEffective: whether it has the intended effect, evaluated in the state that it would
+    ///     create.
     /// - Returns: its id, or `nil` when it would have no effect; then nothing is written.
     func author(
         _ action: PrivateAction, in document: PrivateDocument, of workspace: Workspace,
@@ -80,7 +81,7 @@ final class PrivateAuthoring: CorePart {
         let change = PrivateChange(action, seat: seat)
         let signed = draft.sealedAndSigned(
             change, clear: nil, under: sealing, with: home.signing, using: environment.random)
-        // What would have no effect is not written at all: it would stay for ever.
+        // An operation without effect is not written at all, since it would be stored permanently.
         var new: [MemberID] = []
         if case .add(let addition) = action { new = addition.seats.map(\.member) }
         let ends = core.privates.ends(in: document, besides: new, of: workspace)
@@ -113,7 +114,7 @@ final class PrivateAuthoring: CorePart {
         _ content: ContentPayload, to document: PrivateDocument, in workspace: Workspace,
         overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
-        // Whoever was put out reads nothing that is written after the removal came.
+        // A removed member must not read anything written after the removal arrived.
         try core.privates.judgeNow(document.id, in: workspace)
         guard let home, document.isIn(workspace.member),
             let grant = workspace.writingGrant(of: home.device, leastRole: .guest)

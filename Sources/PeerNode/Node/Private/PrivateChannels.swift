@@ -1,10 +1,11 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Private documents as the channels and direct conversations that people see.
+/// Presents private documents as channels and direct conversations.
 extension Workspace {
-    /// Everything private that the own member is, or was, in. Documents of one set of people show
-    /// as one conversation, whose messages go into the one with the smallest id.
+    /// Every private channel and conversation that the local member is, or was, in. Several
+    /// documents with the same people appear as one conversation, and new messages go into the one
+    /// with the smallest id.
     var privateChannels: [Channel] {
         var channels: [Channel] = []
         var directs: [[MemberID]: Channel] = [:]
@@ -45,7 +46,7 @@ extension Workspace {
     ) -> Channel? {
         guard let record = document.records[document.rootID], let root = authority.root,
             root.subtype != .own, authority.isValid(document.rootID),
-            // Whoever was in keeps what was said until then.
+            // A former member keeps what was said until they left.
             authority.hasSeated(member, asAtLeast: .guest) || !authority.ends(of: member).isEmpty
         else { return nil }
         let fields = authority.fields

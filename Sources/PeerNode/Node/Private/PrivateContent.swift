@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What content of private documents is shown: what the workspace and the document both allow.
+/// Which content of private documents is shown: what both the workspace and the document allow.
 extension PrivateDocuments {
     /// Whether a content operation counts in its private document. The workspace has judged it
     /// already.

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Private documents: who is in them, by which keys, and what of them is shown.
+/// Private documents: their members, their keys, and what of them is shown.
 final class PrivateDocuments: Component {
     /// Who may do what in the private documents that were asked about last.
     private(set) lazy var privateShelf = PrivateShelf(most: environment.privateJudgementsMax)
@@ -14,19 +14,19 @@ final class PrivateDocuments: Component {
 
     /// Guests who are to be added.
     private(set) lazy var guests = PrivateGuests(core)
-    /// What another device of the own person is to get.
+    /// Keys for other devices of this person.
     private(set) lazy var handover = PrivateHandover(core)
-    /// Writing, and the keys to write under.
+    /// Writes operations, and provides the keys to write under.
     var authoring: PrivateAuthoring { PrivateAuthoring(core) }
-    /// Keys that are asked for, and given.
+    /// Asks peers for keys, and gives keys to them.
     var asking: PrivateAsking { PrivateAsking(core) }
-    /// Words that the own member is out of one.
+    /// Notices that the local member was removed from a document.
     var notices: PrivateNotices { PrivateNotices(core) }
-    /// Their first operations, which are kept.
+    /// Retains the root operations.
     var roots: RootKeeping { RootKeeping(core) }
-    /// Erasing those that were deleted.
+    /// Erases deleted documents.
     var erasing: PrivateErasing { PrivateErasing(core) }
-    /// Why somebody is in one.
+    /// Explains why someone is in a document.
     var why: PrivateWhy { PrivateWhy(core) }
 
     override var nextDeadline: UInt64? {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The keys of private documents: which one seals, when a new one is due, who gets it.
+/// The keys of private documents: which one seals, when a new one is due, and who gets it.
 extension PrivateAuthoring {
     /// The key that seals now: introduced with every end of a membership known, of the document
     /// and of the workspace. `nil` when a new one is due, or is not held.
@@ -59,10 +59,10 @@ extension PrivateAuthoring {
         return ends
     }
 
-    /// A fresh key for whoever stays, with what it hands on.
+    /// A new key for the remaining members, with the older keys that it hands on.
     ///
-    /// - Parameter new: who comes in with it: that it answers what ended their membership before
-    ///   is what their seats hold by.
+    /// - Parameter new: the members that are added with it. Their seats hold because the epoch
+    ///   answers the ends of their former memberships.
     func newEpoch(
         of document: PrivateDocument, for new: [MemberID] = [], in workspace: Workspace
     ) -> (key: SymmetricKey, epoch: PrivateEpoch) {

@@ -1,11 +1,12 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Erasing private channels that were deleted, 7 days after this node heard of it.
+/// Erases deleted private channels, 7 days after this node learned of the deletion.
 ///
-/// Relays cannot judge the deletion, and digests are of what all keep, so the sealed operations
-/// stay. What goes is what makes them more than noise here: the keys, and everything that was
-/// shown. The node then stands to the document as a relay does, and takes no key of it any more.
+/// Relays cannot judge the deletion, and digests cover what everybody keeps, so the sealed
+/// operations stay. What is erased is what makes them readable here: the keys, and everything that
+/// was displayed. From then on the node treats the document as a relay does, and accepts no more
+/// keys for it.
 final class PrivateErasing: CorePart {
     private static func mark(of document: DocumentID) -> String {
         "erased:" + PublicID.channel(document)

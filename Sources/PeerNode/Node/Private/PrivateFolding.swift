@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Opening and judging the membership operations of private documents, in whatever order they and
+/// Opens and judges the membership operations of private documents, in whatever order they and
 /// their keys arrive.
 extension PrivateDocuments {
     /// Places what can be opened of a private document, and shows what follows from it.

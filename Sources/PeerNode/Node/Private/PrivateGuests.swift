@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Adding the guests of a workspace to the private channels for which they were let in.
+/// Adds the guests of a workspace to the private channels for which they were admitted.
 final class PrivateGuests: CorePart {
     /// When this device adds the guests that were let in for a private channel, on the monotonic
     /// clock, by workspace and document.
@@ -12,12 +12,12 @@ final class PrivateGuests: CorePart {
 
     // MARK: Letting them into their documents
 
-    /// Guests who were let in for a document and were never added to it, where this device may do
-    /// that and whoever invited them might. Ascending by document, then by member.
+    /// Guests who were admitted for a document and never added to it, where this device may add
+    /// them and the author of the invite might have. Ascending by document, then by member.
     private func missingGuests(
         of workspace: Workspace
     ) -> [(document: PrivateDocument, members: [MemberID])] {
-        // Who leads which document is worked out from all of them, and most have no guests.
+        // Finding out who leads each document looks at all of them, and most have no guests.
         let doors = workspace.invites.admissions.compactMap { id, admissions in
             guard !admissions.isEmpty, case .invite(let invite)? = workspace.authority[id]?.payload,
                 invite.role == .guest
@@ -51,8 +51,8 @@ final class PrivateGuests: CorePart {
         }
     }
 
-    /// Whether somebody's seat has lapsed with a membership, and an admission has brought a new
-    /// one. Whoever was taken out of the document itself is not meant.
+    /// Whether a member's seat has lapsed with their membership, and an admission has made a new
+    /// one. This does not include a member who was removed from the document itself.
     private func hasLapsed(
         _ member: MemberID, in document: PrivateDocument, before admission: OperationID,
         of workspace: Workspace

@@ -2,15 +2,15 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Keys of private documents for devices that come later: those that were linked, and the one with
-/// which somebody comes back by the phrase.
+/// Gives keys of private documents to later devices: to linked ones, and to the one with which a
+/// person recovers by the phrase.
 final class PrivateHandover: CorePart {
     /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
     var mailDue: [Int64: [MailboxDelivery]] = [:]
 
     // MARK: Linked devices
 
-    /// Sends what a new device of the own person needs to read what this one reads.
+    /// Sends a new device of this person the keys to read what this one reads.
     func handOver(to entry: DeviceEntry, in workspace: Workspace) throws(StorageError) {
         guard let box = AgreementPublicKey(untrusted: entry.agreementKey) else { return }
         var deliveries: [MailboxDelivery] = []

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Keeping the keys of private documents: each with its document, sealed under the home's key.
+/// Stores the keys of private documents: each with its document, sealed under the home's key.
 extension PrivateDocuments {
     /// The private document with this name, as far as this node holds a key of it; `nil` before its
     /// root came, and for a document that is none.

@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Words in the mailbox that the own member is out of a private document: which of them count, and
-/// what is stored of them.
+/// Mailbox notices that the local member was removed from a private document: which of them count,
+/// and what is stored of them.
 final class PrivateNotices: CorePart {
-    /// Finds out which notices name something that the workspace lets stand.
+    /// Finds the notices whose named operation is valid in the workspace.
     func heedNotices(
         of document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) {
@@ -47,9 +47,10 @@ final class PrivateNotices: CorePart {
         return nil
     }
 
-    /// Somebody who leads has given this device a key, and had what notices of weaker ones name when asked
-    /// for it: whoever is known to be out is given none. So no admin has others out at their own node alone,
-    /// by an operation that opens for nobody.
+    /// Drops notices by weaker senders once a member of higher rank, asked for the named
+    /// operations' keys, has given this device a key: someone who is known to be out gets none. So
+    /// an admin cannot remove a member on that member's own node alone, by an operation that opens
+    /// for nobody.
     func overruleNotices(
         of id: DocumentID, by link: PeerLink, in workspace: Workspace
     ) throws(StorageError) {

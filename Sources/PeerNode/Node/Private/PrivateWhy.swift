@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The steps of `why` that come from a private document: only who reads it can ask.
+/// The steps of `why` that come from a private document: only its readers can ask for them.
 final class PrivateWhy: CorePart {
     /// What made a private channel or direct conversation what it is.
     func whyPrivate(

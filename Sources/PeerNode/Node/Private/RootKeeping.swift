@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Keeping the first operation of a private document, for as long as anything else in it is kept.
+/// Retains the first operation of a private document for as long as anything else in it is
+/// retained.
 final class RootKeeping: CorePart {
     private static let kept = OperationSource.released(source: 0, isBackfill: true)
 

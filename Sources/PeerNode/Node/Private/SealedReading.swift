@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What no key opens yet of private documents, and what opens when a key comes.
+/// Finds what no key opens yet in private documents, and opens it when a key arrives.
 extension PrivateDocuments {
     /// Takes note of an operation that came, where its key is not here.
     func noteSealed(

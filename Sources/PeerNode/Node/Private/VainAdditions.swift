@@ -2,10 +2,11 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Telling those whom somebody names in an addition that does not count, for its author was put out.
+/// Notifies people who were named in an addition that does not count because its author was
+/// removed.
 ///
-/// They hold the key of that author and see what came before the removal, which stays closed for
-/// them: nothing else would show them that they are not in (PROTOCOL.md, 4.4).
+/// They hold that author's key and see what precedes the removal, which stays sealed for them:
+/// nothing else would show them that they are not in (PROTOCOL.md, 4.4).
 struct VainAdditions {
     /// Who was told, and by which removal.
     struct Entry: Hashable {
@@ -51,7 +52,8 @@ struct VainAdditions {
 }
 
 extension PrivateAuthoring {
-    /// Leaves a notice for everybody whom somebody names who was put out by the own member.
+    /// Leaves a notice for everyone who was named in an addition by someone that the local member
+    /// had removed.
     func tellThoseNamedInVain(
         in document: PrivateDocument, of workspace: Workspace
     ) throws(StorageError) {

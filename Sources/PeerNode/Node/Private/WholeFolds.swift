@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Whole documents that are to be folded anew, once a turn however much of what came asks for it: a
-/// removal may name thousands of places as its ends, and each may come by itself.
+/// Documents that have to be refolded as a whole, at most once a turn however many operations ask
+/// for it: a removal may name thousands of places as its ends, and each may arrive separately.
 struct WholeFolds {
     /// Private documents in which something came that a removal leaves, and who brought it.
     fileprivate var documents: [WorkspaceDocument: OperationSource] = [:]

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What can fail where somebody links an account.
+/// What can fail when somebody links an account.
 extension NodeError {
     /// A token proves nothing.
     ///

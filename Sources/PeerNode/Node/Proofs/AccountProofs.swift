@@ -3,12 +3,12 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Accounts elsewhere that people link (PROTOCOL.md, 5.12): what the own person wants to link, and whose
-/// tokens this node has looked at.
+/// Accounts elsewhere that people link (PROTOCOL.md, 5.12): what this person wants to link, and
+/// whose tokens this node has checked.
 ///
-/// Tokens are in memory alone, and at a verifier only in the question to the process that looks at them.
+/// Tokens are held in memory only; a verifier passes them only to the process that checks them.
 final class AccountProofs: CorePart {
-    /// One account that is being linked: of each workspace and provider one at a time.
+    /// An account that is being linked: one at a time per workspace and provider.
     struct Place: Hashable, Comparable {
         let workspace: Int64
         let provider: String
@@ -66,11 +66,11 @@ final class AccountProofs: CorePart {
         let places = own.keys.sorted()
         for place in places { passTime(of: place, now) }
         used = used.filter { $0.value.due > now }
-        // Whoever has not answered in time is not waited for until something else happens.
+        // A verifier that has not answered in time is not waited for any longer.
         for place in places { try goOn(with: place) }
     }
 
-    /// Lets go of tokens. Which claims have proved something stays: it tells nobody anything.
+    /// Drops the tokens. Which claims have been used is kept, since that reveals nothing.
     func forgetSecrets() {
         for place in own.keys.sorted() {
             answer(place, .failure(.locked(turn.session.lock.phase)))
@@ -111,12 +111,12 @@ final class AccountProofs: CorePart {
     }
 }
 
-/// An account that the own person links.
+/// An account that this person links.
 struct OwnAccount {
     let claim: ClaimName
-    /// Until when a token may be brought, on the monotonic clock.
+    /// Until when a token may be provided, on the monotonic clock.
     let due: UInt64
-    /// The token, once it was brought and while no verifier has looked at it.
+    /// The token, once provided and while no verifier has checked it.
     var token: String?
     /// The links on which it was shown in vain.
     var triedOn: Set<LinkID> = []

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Where people have accounts, as the owner of this node set it up.
+/// A provider of accounts, as the owner of this node has configured it.
 struct AccountProvider: Equatable {
     /// What it is called here, and in attestations.
     var name: String
@@ -67,7 +67,7 @@ struct AccountProvider: Equatable {
     }
 }
 
-/// What a node knows of providers. It lies sealed in the store of this node alone.
+/// The configured providers, sealed in the store of this node only.
 extension AccountProofs {
     private static let keptName = "accounts.providers"
 

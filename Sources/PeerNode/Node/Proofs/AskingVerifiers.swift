@@ -2,9 +2,9 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Asking verifiers who are there, and what they answer.
+/// Asks connected verifiers, and handles their answers.
 extension Proofs {
-    /// Asks what is to be asked of whoever is there now.
+    /// Sends the pending questions to verifiers that are connected now.
     func goOn(with number: Int64) throws(StorageError) {
         guard let claim = own[number] else { return }
         guard let workspace = core.workspaces[number], workspace.ownRole ?? .guest <= .member else {
@@ -31,7 +31,7 @@ extension Proofs {
         try answerInVain(number, in: workspace)
     }
 
-    /// Whether an address is verified for the own member: one whose time is over is proved again.
+    /// Whether an address is verified for the local member; an expired one has to be proved again.
     func isProved(
         _ address: String, in workspace: Workspace
     ) throws(StorageError) -> Bool {
@@ -83,7 +83,7 @@ extension Proofs {
         guard let claim = own[number] else { return }
         switch claim.refusal?.result {
         case .notSent, .tooMany:
-            // Whoever wants another one asks for it: it is no use to try again and again.
+            // Another letter has to be requested: trying again and again would not help.
             own[number]?.wantsLetter = false
             try keep()
             let wait = claim.refusal?.retryMilliseconds

@@ -34,7 +34,7 @@ struct ForeignClaim {
     }
 }
 
-/// The side of the verifier.
+/// The verifier's side.
 extension Proofs {
     /// Takes what a member asks.
     func asked(

@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// The side of the verifier.
+/// The verifier's side.
 extension AccountProofs {
     /// Takes what a member asks.
     func asked(

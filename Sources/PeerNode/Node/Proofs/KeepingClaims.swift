@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What is kept of the claims of the own person, so that they go on after a restart.
+/// Stores this person's claims, so that they continue after a restart.
 extension Proofs {
     private static let keptName = "proofs.own"
 

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// Letters as the command for mail reads them. The address is checked before, and names that people chose
-/// stand in the text alone, with what could steer a reader made visible.
+/// The input of the mail command. The address is validated before, and names that people have
+/// chosen occur in the text only, with control characters made visible.
 enum LetterText {
     /// A letter with a code.
     static func code(

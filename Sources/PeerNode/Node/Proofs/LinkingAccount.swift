@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The side of the member.
+/// The member's side.
 extension AccountProofs {
     // MARK: Beginning
 
@@ -47,7 +47,7 @@ extension AccountProofs {
 
     // MARK: Asking
 
-    /// Shows a token to whoever may look at it and is there now.
+    /// Shows a token to a connected verifier that may check it.
     func goOn(with place: Place) throws(StorageError) {
         guard let claim = own[place], let token = claim.token else { return }
         guard let workspace = core.workspaces[place.workspace],
@@ -96,14 +96,14 @@ extension AccountProofs {
             error =
                 wasAsked ? .noTokenAnswer : .noTokenChecker(place.provider, isNobody: true)
         }
-        // Whoever is still linked then may be able to do what they could not do now.
+        // A verifier that is still connected then may be able to check it later.
         if claim.retry == nil, !claim.triedOn.isEmpty {
             own[place]?.retry = time.monotonic &+ pause
         }
         answer(place, .failure(error))
     }
 
-    /// Lets go of a token that nobody takes. Another one may be brought for the same nonce.
+    /// Drops a token that nobody accepts. Another one may be provided for the same nonce.
     private func giveUp(_ place: Place, _ error: NodeError) {
         answer(place, .failure(error))
         own[place]?.token = nil

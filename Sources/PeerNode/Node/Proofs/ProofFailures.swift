@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What can fail where somebody proves an address.
+/// What can fail when somebody proves an address.
 extension NodeError {
     /// The code is not the one that was sent, or was.
     static func codeInvalid(isOver: Bool) -> NodeError {

@@ -2,17 +2,17 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Addresses that people prove to each other by codes in letters (PROTOCOL.md, 5.11): what the own person
-/// wants to prove, and what others want to prove to the owner of this node.
+/// Addresses that people prove to each other by codes in letters (PROTOCOL.md, 5.11): what this
+/// person wants to prove, and what others want to prove to the owner of this node.
 ///
-/// Codes are in memory alone, hashed at who checks them. What the own person wants to prove lies sealed in
-/// the store without its code, so that it goes on after a restart.
+/// Codes are held in memory only, hashed at the verifier. This person's pending claims are sealed
+/// in the store without their codes, so that they continue after a restart.
 final class Proofs: Component {
-    /// What the own person wants to prove, by the workspace's short number.
+    /// What this person wants to prove, by the workspace's short number.
     var own: [Int64: OwnClaim] = [:]
-    /// Whether what the store has of that was read.
+    /// Whether it has been loaded from the store.
     var isLoaded = false
-    /// The workspaces in which the own address was changed since a letter went out.
+    /// The workspaces in which the member's address was changed since a letter was sent.
     var voided: Set<Int64> = []
     /// What others want to prove here.
     var foreign: [ForeignClaim.Place: ForeignClaim] = [:]
@@ -70,7 +70,7 @@ final class Proofs: Component {
     override func goOn(after former: Component) {
         guard let former = former as? Proofs else { return }
         (own, isLoaded, voided) = (former.own, former.isLoaded, former.voided)
-        // Whoever waited was told to ask again, and all links are closed.
+        // Waiting callers were told to ask again, and all links are closed.
         for number in own.keys {
             own[number]?.calls = []
             own[number]?.asked = nil
@@ -105,8 +105,8 @@ final class Proofs: Component {
     }
 }
 
-/// How many letters may be sent, or tokens checked: so many in an hour for one member, and so many in all.
-/// It forgets what is older than that.
+/// How many letters may be sent, or tokens checked: per hour for one member, and per hour in total.
+/// Older ones are dropped.
 struct LetterBudget {
     private let ofOneMax: Int
     private let inAllMax: Int

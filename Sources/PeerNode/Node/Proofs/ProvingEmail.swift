@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// An address that the own person wants to prove in one workspace.
+/// An address that this person wants to prove in one workspace.
 struct OwnClaim {
     let name: ClaimName
     let address: String
@@ -36,19 +36,19 @@ struct OwnClaim {
     /// When the code of the last letter ends, milliseconds since 1970.
     var codeEnd: UInt64? { sentAt.map { $0 &+ Limits.proofCodeMilliseconds } }
 
-    /// Wants a letter, of whoever is there.
+    /// Requests a letter from any connected verifier.
     mutating func want() { (wantsLetter, refusal, triedOn) = (true, nil, []) }
 
-    /// Takes that a verifier has sent no letter.
+    /// Records that a verifier has sent no letter.
     mutating func take(_ answer: ProofAnswer, from device: DeviceID) {
-        // Whoever tries to send another letter ends the code of the one before.
+        // A verifier that tries to send another letter invalidates the previous code.
         if answer.result == .notSent, device == sender { sentAt = nil }
         let known = refusal.map { Self.weight($0) } ?? (0, 0)
         if Self.weight(answer) > known { refusal = answer }
     }
 
-    /// How much an answer says: that an address takes no letter more than that one may be sent later, and
-    /// the soonest first, and that more than that somebody sends none.
+    /// Ranks answers by what they say: an unusable address above a later retry, of which the
+    /// soonest comes first, and that above a verifier that sends no letters.
     private static func weight(_ answer: ProofAnswer) -> (Int, UInt64) {
         switch answer.result {
         case .notSent: (3, 0)
@@ -58,7 +58,7 @@ struct OwnClaim {
     }
 }
 
-/// The side of the member.
+/// The member's side.
 extension Proofs {
     // MARK: Beginning
 
@@ -155,7 +155,7 @@ extension Proofs {
             reason: "email.verified", fields: [.init(name: "email", reason: "verified")])
     }
 
-    /// Takes up that the own address was changed, taken back or hidden.
+    /// Handles that the local member's address was changed, removed or hidden.
     func emailEdited(
         from before: String?, to after: String?, in workspace: Workspace
     ) throws(NodeError) {
