@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Erasing what deleted channels held, 7 days after this node heard of the deletion, and what a
-/// deleted workspace held, after 30.
+/// Erases what deleted channels contained, 7 days after this node learned of the deletion, and what
+/// a deleted workspace contained, after 30.
 extension Channels {
     /// Notes when the end of a workspace was first seen here, or that it has lost its effect.
     func refreshEnd(of workspace: Workspace) throws(StorageError) {

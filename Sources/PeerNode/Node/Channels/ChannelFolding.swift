@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The operation because of which channels are looked at again, for the events that follow.
+/// The operation that caused channels to be folded again, for the resulting events.
 struct ChannelCause {
     let arrival: Int64
     let isBackfill: Bool

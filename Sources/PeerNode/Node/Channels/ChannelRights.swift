@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What stands against changing a channel, and who is meant by a name: asked before anything is
+/// What forbids a change of a channel, and who is meant by a name: checked before anything is
 /// written.
 extension Channels {
     /// Own channels that are shown under a longer name because an older one has theirs.
@@ -99,7 +99,8 @@ extension Channels {
         guard !channel.allows(right, to: workspace.member, of: role) else { return }
         let name = NodeError.quoted(shownName(channel, workspace))
         guard let owner = channel.owner else {
-            // Its owner was out of the workspace: whoever adds them again makes no owner.
+            // Its owner was removed from the workspace; adding them again does not make them its
+            // owner.
             guard channel.isDirect else {
                 throw .forbidden(
                     "the channel \(name) no longer has an owner, and nobody else may do that",
@@ -153,7 +154,8 @@ extension Channels {
             reason: "channel.not_in", hint: "ask its owner to add you")
     }
 
-    /// Whoever is not in a channel is not taken out of it, and a slip of the pen is told.
+    /// Refuses to remove people who are not in the channel, so that the caller notices a typing
+    /// error.
     func refuseAbsent(
         _ people: [MemberID], from channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {

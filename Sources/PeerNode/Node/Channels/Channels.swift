@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Public channels: their fields, who follows them, and the words about that.
+/// Public channels: their fields, who follows them, and the assertions about that.
 final class Channels: Component {
     /// Words about who follows a channel that count and were not read.
     var owedWords = OwedWords()

@@ -2,8 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Direct conversations: who is meant by `@Mina`, and one name for what several people may have
-/// opened while they were apart.
+/// Direct conversations: who is meant by `@Mina`, and one name for the documents that several
+/// people may have created concurrently.
 extension Workspace {
     /// What a direct conversation of these people is called: `c_` and base32 of
     /// H16("wsx-dm1", workspace || members ascending). It names something in the view, never on
@@ -18,9 +18,9 @@ extension Workspace {
         number.flatMap { channelIndex.channel($0)?.publicID } ?? PublicID.channel(document)
     }
 
-    /// The direct conversation of exactly these people, whether somebody has opened it or not.
+    /// The direct conversation of exactly these people, whether it was opened already or not.
     ///
-    /// - Parameter people: ascending, with the own member among them.
+    /// - Parameter people: ascending, including the local member.
     func direct(of people: [MemberID]) -> Channel {
         let name = publicID(ofDirect: people)
         if let known = channelIndex.direct(name) { return known }
@@ -74,8 +74,8 @@ extension Workspace {
 }
 
 extension Channels {
-    /// The conversation with somebody. Whoever is out of the workspace is found too where there is
-    /// one: what was said stays to be read.
+    /// The conversation with somebody. One with a former member is found too, since its messages
+    /// can still be read.
     func direct(
         with reference: MemberReference, in workspace: Workspace, field: String = "channel"
     ) throws(NodeError) -> Workspace.Channel {

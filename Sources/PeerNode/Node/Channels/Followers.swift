@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who is in a channel, and what was said there last.
+/// Who is in a channel, and what was last said there.
 extension Channels {
     /// Who follows a channel: everybody the default one, those who are in it a private one, and
     /// those who said so any other.
@@ -18,7 +18,7 @@ extension Channels {
         return members.filter { said.contains($0) }
     }
 
-    /// Whether the own member is among those.
+    /// Whether the local member is in a channel.
     func isJoined(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> Bool {

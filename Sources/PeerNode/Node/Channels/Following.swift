@@ -32,7 +32,7 @@ struct MembershipWord {
     }
 }
 
-/// Words about following that are read later than they came, or again.
+/// Assertions about following that are read later than they arrived, or again.
 struct OwedWords {
     /// Whether there are any.
     var any = false
@@ -41,15 +41,16 @@ struct OwedWords {
     var room = Limits.followersHeardPerTurnMax
 }
 
-/// Who follows a channel: of each member the word that counts (PROTOCOL.md, 4.1). What a redaction that
-/// counts names is as if it had never come; so a newcomer, who never gets what a deleted one said, and
-/// whoever has read it come to the same, in whatever order words, redactions and verdicts arrive.
+/// Who follows a channel: for each member the assertion that counts (PROTOCOL.md, 4.1). An
+/// operation that a valid redaction names is treated as if it had never arrived; so a newcomer, who
+/// never gets a deleted payload, and a node that has read it agree, in whatever order assertions,
+/// redactions and verdicts arrive.
 ///
-/// One word may name thousands of people, and there may be thousands of words. So each is read for as
-/// many people as a turn has room for, and what is left is owed to the next. Names that nothing
-/// admits are noted in one row a word, until something does.
+/// One assertion may name thousands of people, and there may be thousands of assertions. So each is
+/// processed for as many people as a turn has room for, and the rest is left to the next turn.
+/// Names of people who are not admitted are stored in one row per assertion, until they are.
 extension Channels {
-    /// Takes over a word that came, and tells of it; later, where there are very many.
+    /// Folds an assertion that arrived and reports it; later, where there are very many.
     func hear(
         _ word: MembershipWord, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Working out what lists show of conversations.
+/// Computes what lists show about conversations.
 extension Channels {
     /// All conversations of a workspace, in the order of its index.
     func overview(of workspace: Workspace) throws(StorageError) -> [ConversationOverview.Row] {

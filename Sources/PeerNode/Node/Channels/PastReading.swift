@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Rights that somebody had over what others wrote in a public channel, and has no more.
+/// Rights over other people's messages in a public channel that somebody had in the past.
 extension Channels {
     /// The right over what others wrote that the author of a redaction had when it was written, as
     /// far as that can be believed.

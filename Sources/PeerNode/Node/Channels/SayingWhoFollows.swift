@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Saying who follows a public channel, so that it counts.
+/// Writes assertions about who follows a public channel, so that they count.
 extension Channels {
     /// What became of a word about following.
     enum SaidFollowing {
@@ -107,7 +107,7 @@ extension Channels {
 }
 
 extension ContentPayload.MembershipAction {
-    /// Whom a word has to name: nobody, where it is said of oneself.
+    /// The people an assertion has to name: nobody, where its author follows or leaves.
     fileprivate func named(_ people: [MemberID]) -> [MemberID] {
         self == .join || self == .leave ? [] : people
     }

@@ -12,8 +12,8 @@ extension EventName {
     /// Every name that an event can have.
     static let names = all.map(\.word)
 
-    /// Refuses a name, or a pattern, that no event will ever fit: whoever waits for it would wait
-    /// for ever.
+    /// Rejects a name or pattern that no event will ever match: a caller would wait for it without
+    /// end.
     static func check(_ pattern: String) throws(NodeError) {
         let known = names + absent
         guard !known.contains(where: { EventFilter.matches($0, glob: pattern) }) else { return }

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What was read of the event table in one go.
+/// The events that were read from the table in one pass.
 struct EventReading {
     /// Why it ended.
     enum End {
@@ -9,21 +9,21 @@ struct EventReading {
         case newest
         /// As many, or as many bytes, as were asked for.
         case full
-        /// Enough was looked at: whoever reads goes on behind `last` at once.
+        /// The pass is long enough: the reader continues after `last` at once.
         case pause
     }
 
-    /// What the filter wants, with its bytes.
+    /// The events that match the filter, with their size.
     var events: [(event: EventObject, bytes: Int)] = []
-    /// The last number that was looked at.
+    /// The last number that was read.
     var last: Int64
     /// How many rows were looked at.
     var rows = 0
     var end = End.newest
 }
 
-/// Reading events, for streams and for calls that wait: a part at a time, so that a narrow filter
-/// over a long table holds up nobody.
+/// Reads events, for streams and for waiting calls: a part at a time, so that a narrow filter over
+/// a long table does not block others.
 extension Events {
     /// Most events that are read at once, and that one visit of a stream is given.
     private static let pageMax = 256

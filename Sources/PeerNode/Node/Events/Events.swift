@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What the node tells programs: events, streams of them, and notices.
+/// What the node tells programs: events, event streams, and notices.
 final class Events: Component, NoticeCommands {
     var subscriptions = SubscriptionTable()
     /// Rows of the event table that calls may still look at in this turn.
@@ -29,15 +29,15 @@ final class Events: Component, NoticeCommands {
 }
 
 extension Manual {
-    /// Every type of event that this build records, and those that pass: for whoever asks for what is
-    /// not kept.
+    /// Every event type that this build records, and the transient ones, for those who ask for
+    /// events that are not stored.
     public static let eventTypes: [String] =
         EventType.allCases.map(\.word) + PassingEventType.allCases.map(\.rawValue)
 }
 
-/// Recording events, in the transaction of what they tell.
+/// Records events, in the transaction of what they report.
 extension Events {
-    /// The event that a valid authority operation is.
+    /// The event for a valid authority operation.
     func recordAuthorityEvent(
         _ payload: AuthorityPayload, _ id: OperationID, _ arrival: Int64, _ workspace: Workspace,
         _ source: OperationSource

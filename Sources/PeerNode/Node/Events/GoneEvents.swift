@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What events say whose channel is gone: deleted, or one that the own member is out of. The ids
-/// stay, so that a program can forget what it knows; texts do not.
+/// The content of events whose channel is gone: deleted, or one that the local member is no longer
+/// in. Ids stay, so that a program can drop its data; texts do not.
 extension Events {
-    /// The shown id of what has a short number, whether or not it is still shown.
+    /// The public id of the channel with a short number, whether or not it is still displayed.
     func publicID(ofChannel number: Int64?, in workspace: Workspace) -> String? {
         number.flatMap { store.operations.document(numbered: $0)?.id }
             .map { core.channels.publicID(ofChannel: $0, in: workspace) }

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What is told when somebody's role changes or ends, and to authors whose messages are cut off.
+/// The events when somebody's role changes or ends, and for authors whose messages are cut off.
 extension Events {
     // MARK: Roles
 

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Notices that are not shown yet.
+/// Notices that have not been shown yet.
 struct NoticeState {
     /// Messages of others that came in this turn, in order: workspace, document, arrival number.
     var fresh: [(workspace: Int64, document: Int64, arrival: Int64)] = []
@@ -11,7 +11,7 @@ struct NoticeState {
     var failures = 0
 }
 
-/// Telling the owner of what was said, by the command that runs for each notice.
+/// Notifies the owner of messages, by running the notice command for each.
 extension Events {
     private static let commandName = "notify.command"
 
@@ -80,7 +80,8 @@ extension Events {
         }
     }
 
-    /// Whether a message answers one of the caller's own: whoever began a thread follows it.
+    /// Whether a message answers a message of the local member: the author of a thread's root
+    /// follows the thread.
     private func isAnswer(
         _ row: ViewStore.MessageRow, toOwnIn workspace: Workspace
     ) throws(StorageError) -> Bool {
@@ -172,8 +173,8 @@ extension Events {
             }
             try stored { () throws(StorageError) in
                 try write()
-                // Sealed: it may have a password in it, and whoever can write to the disk alone
-                // must not have a command run.
+                // Sealed: it may contain a password, and somebody who can only write to the disk
+                // must not be able to run a command.
                 try store.registry.setValue(
                     home?.seal(
                         Array(command.utf8), name: Array(Self.commandName.utf8),

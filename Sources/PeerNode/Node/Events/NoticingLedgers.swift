@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Telling the owner of orders, coins and spends that they wait for or lose.
+/// Notifies the owner of orders, coins and spends that they wait for or lose.
 extension Events {
     /// What is told of an order or a spend; `nil` where nobody wants to hear it.
     func notice(

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Telling the owner that the text of a note mentions them.
+/// Notifies the owner when a note mentions them.
 extension Events {
     /// What is told of an edit that mentions the owner; `nil` where nobody wants to hear it.
     func notice(

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Events about what a person keeps for their own devices.
+/// Events about what a person stores for their own devices.
 extension Events {
     /// `{id, channel, starred, starred_at}`, as it is when it is told.
     func starData(

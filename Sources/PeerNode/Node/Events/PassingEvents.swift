@@ -2,8 +2,7 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// Something that happened and is not kept: for the streams that want such, and only while they
-/// are open.
+/// A transient event: told only to open streams that ask for it, and not stored.
 struct PassingEvent {
     /// Milliseconds since 1970.
     let at: Int64
@@ -13,7 +12,7 @@ struct PassingEvent {
     let data: JSONValue
 }
 
-/// Events that are not kept (section 4.1.2).
+/// Events that are not stored (section 4.1.2).
 extension Events {
     /// Gives something that passes to every stream that wants it.
     ///
@@ -35,7 +34,7 @@ extension Events {
         }
     }
 
-    /// Tells whoever watches notes how their texts have changed in this turn.
+    /// Tells those who watch notes how the texts have changed in this turn.
     func passNotes() {
         for move in core.notes.attendance.takeMoves() {
             guard let document = store.operations.document(numbered: move.place.document),

@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Where named readers of events are, without their names lying on the disk.
+/// The positions of named event readers, without plain names on the disk.
 ///
-/// The row of a reader is found by a keyed hash, and the name stands sealed beside it. A store of
-/// before holds names as they are; such a row is put right when its reader moves.
+/// A keyed hash finds the row of a reader, which contains the sealed name. An older store holds
+/// plain names; such a row is converted when its reader advances.
 extension Events {
     private static let mark = "~"
     private static let sealedPrefix = "reader:"

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who listens to events: open streams, and calls that wait for the next one.
+/// Who listens for events: open streams, and calls that wait for the next one.
 struct SubscriptionTable {
     /// One open stream on a control connection.
     struct Subscription {
@@ -46,14 +46,14 @@ struct SubscriptionTable {
         case stopping
     }
 
-    /// Streams are numbered on each connection from 1, so that a script sees the same numbers
-    /// whoever else listens.
+    /// Streams are numbered from 1 on each connection, so that a script sees the same numbers
+    /// however many others listen.
     struct Key: Hashable {
         let connection: UInt64
         let id: Int64
     }
 
-    /// One `events.wait` that found nothing yet, or has not looked at everything.
+    /// A call of `events.wait` that has found nothing yet, or has not read everything.
     struct Waiter {
         let call: CallID
         let filter: EventFilter
@@ -195,7 +195,8 @@ struct SubscriptionTable {
         }
     }
 
-    /// Ends a stream of this connection; `false` when it has none of that number.
+    /// Closes a stream of this connection; `false` when the connection has no stream of that
+    /// number.
     mutating func close(_ id: Int64, on connection: UInt64) -> Bool {
         let closed = subscriptions.removeValue(forKey: Key(connection: connection, id: id))
         noteConnections()
@@ -214,7 +215,7 @@ struct SubscriptionTable {
     }
 }
 
-/// Which events somebody wants.
+/// Which events a listener asks for.
 struct EventFilter {
     /// Globs over event types; empty for all.
     let types: [String]

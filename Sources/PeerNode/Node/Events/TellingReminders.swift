@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Telling of reminders that are due.
+/// Tells of due reminders.
 extension Events {
     /// Tells of the reminders that are due.
     func tellReminders() throws(StorageError) {

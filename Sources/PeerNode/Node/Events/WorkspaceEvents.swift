@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Events of a workspace as a whole, and of those who ask to be let in.
+/// Events about a workspace as a whole, and about requests to join.
 extension Events {
     func recordWorkspaceEvent(
         _ payload: AuthorityPayload, _ id: OperationID, _ arrival: Int64, _ workspace: Workspace,
@@ -65,7 +65,7 @@ extension Events {
         return record.arrival != arrival
     }
 
-    /// A workspace as an event is about it: with the own role and standing of that time.
+    /// The workspace of an event, with the local member's role and state at that time.
     func workspaceEventData(
         _ event: EventStore.StoredEvent, _ type: EventType, _ workspace: Workspace
     ) throws(StorageError) -> JSONValue {

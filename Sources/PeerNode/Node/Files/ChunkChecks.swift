@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// A check of chunks under way, one blob after the other.
+/// A running check of chunks, one blob after the other.
 private struct ChunkCheck {
     let call: CallID
     let repairs: Bool
@@ -12,7 +12,7 @@ private struct ChunkCheck {
     var left: [Int64]
 }
 
-/// The part of `check` that looks at files: every chunk that is held is compared with its hash.
+/// The part of `check` for files: every held chunk is compared with its hash.
 final class ChunkChecks: FilePart {
     private var check: ChunkCheck?
 

@@ -3,7 +3,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What comes of jobs of the desk, for the calls that wait for it.
+/// Outcomes of jobs of the desk, for the calls that wait for them.
 extension FileErrands {
     /// A file was read, and can be named by a message.
     func put(

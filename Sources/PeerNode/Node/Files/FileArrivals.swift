@@ -3,7 +3,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What comes: messages about blobs from peers, outcomes of jobs from the desk.
+/// Incoming messages about blobs from peers, and outcomes of jobs from the desk.
 extension Files {
     /// Takes a message about a blob.
     ///
@@ -24,7 +24,7 @@ extension Files {
             try transfers.received(proof, of: root, from: device)
         case .piece(let piece)?: try transfers.received(piece, from: device, on: link)
         case .cancel(let root, let pieces)?:
-            // Whoever asked about it and wants no more of it says nothing of what it has.
+            // A peer that cancels its own request says nothing about which pieces it has.
             let hadAsked = serving.cancelled(pieces, of: root, on: link)
             if !hadAsked { transfers.refused(pieces, of: root, by: device) }
         case nil: break

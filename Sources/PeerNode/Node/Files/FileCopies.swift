@@ -4,7 +4,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Copies of files that a channel asks for: the devices that are online see to it by themselves
+/// Copies of files that a channel asks for: the devices that are online arrange them by themselves
 /// (PROTOCOL.md, W-71).
 final class FileCopies: FilePart {
     /// When it is decided whether a copy of a blob is kept here, by its number.
@@ -42,14 +42,15 @@ final class FileCopies: FilePart {
         try room.heldElsewhere.holders(of: row.number).count + (row.held.isWhole ? 1 : 0)
     }
 
-    /// A message names a blob: if its channel asks for copies, it is found out who has it, and decided
-    /// soon whether this device is to. Whoever has all of it already wants to know of the others, too.
+    /// Called when a message names a blob. If its channel asks for copies, this device finds out
+    /// who has the blob, and soon decides whether to fetch it. A device that already has all of it
+    /// also needs to know about the others.
     func note(_ number: Int64, in document: Int64) throws(StorageError) {
         guard wanted(in: document) > 0 else { return }
         try check(of: number)
     }
 
-    /// Asks those who are online what they have, and decides when they had time to answer.
+    /// Asks online devices what they have, and decides once they had time to answer.
     private func check(of number: Int64) throws(StorageError) {
         guard checks.count < Limits.copyChecksMax, checks[number] == nil,
             !declined.contains(number), let row = try store.blobs.row(number),

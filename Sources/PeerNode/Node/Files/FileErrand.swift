@@ -1,7 +1,7 @@
 import BlobStore
 import WorkspaceModel
 
-/// A long job, or what will be one.
+/// A long-running job on a file, or a planned one.
 struct FileErrand {
     enum Purpose {
         /// Reads a file of the owner's.
@@ -42,7 +42,7 @@ struct FileErrand {
     var isAnswered = false
 }
 
-/// What a job on a file needs before it can be done.
+/// What a job on a file needs before it can run.
 extension FileErrand.Purpose {
     /// The blob that has to be here first, all of it or `chunks`.
     var blob: BlobName? {

@@ -2,8 +2,8 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Files of the owner's: putting them, saving them, and looking whether they are right. How long these
-/// wait for a file that nobody sends is in `MissingFiles.swift`.
+/// The owner's jobs on files: adding, saving and verifying them. How long they wait for a file that
+/// nobody sends is in `MissingFiles.swift`.
 final class FileErrands: FilePart {
     /// Jobs under way, and what waits for a transfer before it becomes one.
     var errands: [ErrandID: FileErrand] = [:]

@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// What `doctor` says of files.
+/// What `doctor` reports about files.
 final class FileFindings: FilePart {
     func all() throws(NodeError) -> [FindingObject] {
         try stored { () throws(StorageError) in

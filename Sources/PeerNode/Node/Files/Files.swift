@@ -6,10 +6,12 @@ import WorkspaceModel
 /// A part of the room of files.
 typealias FilePart = RoomPartOf<Files>
 
-/// Files: which blobs the messages name that this node can open, what is fetched from whom, what is
-/// served, and what the cache drops. It never sees a byte of a blob: a desk beside the loop has those.
+/// Files: which blobs are named by messages that this node can open, what is fetched from whom,
+/// what is served, and what the cache evicts. It never sees a byte of a blob: a desk beside the
+/// loop handles those.
 ///
-/// The room holds the parts, each with what it alone keeps, and does what takes several of them in turn.
+/// The room holds the parts, each with its own state, and coordinates what involves several of
+/// them.
 final class Files: Component {
     // A part asks those before it in this list, and none behind it. First those of `Transfers`.
 

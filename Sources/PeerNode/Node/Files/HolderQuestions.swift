@@ -3,7 +3,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// A question that devices have not all answered.
+/// A query that not all devices have answered yet.
 struct HolderQuestion {
     let call: CallID
     /// The short number of the blob.
@@ -23,7 +23,7 @@ struct HolderQuestion {
     let due: UInt64
 }
 
-/// Who has a file: asked of those who are connected, and else as it was heard last.
+/// Who has a file: connected devices are asked, for others the last known answer is used.
 final class HolderQuestions: FilePart {
     /// Questions that are not answered.
     private var questions: [HolderQuestion] = []

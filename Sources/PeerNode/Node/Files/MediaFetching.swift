@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// When files of one kind come.
+/// When files of one kind are fetched automatically.
 private struct MediaRule: Equatable {
     var policy: MediaPolicy
     /// Only files of at most so many bytes.
@@ -16,7 +16,7 @@ private struct MediaRule: Equatable {
     }
 }
 
-/// Files that come with their messages, without anybody asking for them.
+/// Fetches files together with their messages, without anyone asking for them.
 final class MediaFetching: FilePart, FileMediaCommands {
     /// When files of a kind come by themselves, as far as that was read.
     private var rules: [MediaKind: MediaRule] = [:]

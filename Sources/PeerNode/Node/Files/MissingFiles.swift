@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Files that somebody waits for and nobody sends.
+/// Files that somebody waits for and no device sends.
 extension FileErrands {
     /// So many of those who were asked are named in a hint.
     private static let namedMax = 3

@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Taking up what messages say of files.
+/// Records the files that messages name.
 extension Files {
     /// Where a message that names files is.
     struct Place {

@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Making everything that follows from operations, in a store that holds nothing else: after its
-/// pages were damaged, and to compare it with what a store holds.
+/// Derives everything from the operations, in a store that contains nothing else: after its pages
+/// were damaged, and for comparison with an existing store.
 extension Integrity {
     /// Builds what the store says is not built: verdicts, kept tips and views. Nobody is told of what
     /// events tell of, for it has happened before.

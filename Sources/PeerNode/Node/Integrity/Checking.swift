@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// `check`: everything stored is computed again, beside the loop, so that the node goes on.
+/// `check`: everything stored is computed again beside the loop, so that the node keeps serving.
 struct Checking {
     let call: CallID
     let repairs: Bool

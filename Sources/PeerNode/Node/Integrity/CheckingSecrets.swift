@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The part of a check that only the home's key can do.
+/// The part of a check that needs the home's key.
 extension Integrity {
     /// Counts the keys that the home's key does not open: the disk has changed them, or their names, and
     /// what they open is not shown. A repair forgets them, so that they are asked for anew; but not

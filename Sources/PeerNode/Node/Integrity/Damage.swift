@@ -2,8 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Operations that the disk did not keep as they were: found by their hashes, left where they
-/// are, asked of peers again and written over (PROTOCOL.md, 6.1). Nothing of it stops the node.
+/// Operations with damaged bytes: found by their hashes, left where they are, requested from peers
+/// again and overwritten (PROTOCOL.md, 6.1). None of this stops the node.
 extension Integrity {
     // MARK: Finding
 

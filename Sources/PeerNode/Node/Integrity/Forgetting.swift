@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Taking a workspace that is over off this home, with all that it holds here.
+/// Removes a workspace that has ended from this home, with everything stored of it.
 ///
-/// It is out of sight and its keys are gone at once. Its rows go in slices, so that a long history
-/// keeps nobody waiting, and after a crash that goes on.
+/// It disappears and its keys are erased at once. Its rows are deleted in slices, so that a long
+/// history blocks nobody, and deletion continues after a crash.
 extension Integrity {
     func forgetWorkspace(
         _ reference: WorkspaceReference, isForced: Bool, _ scope: CallScope

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What is derived is what it should be: damage, checks, patrols, rebuilding and erasing.
+/// Keeps derived data correct: damage, checks, patrols, rebuilding and erasing.
 final class Integrity: Component {
     /// Branches with damage for which peers were asked since the start.
     var askedFor: Set<Int64> = []

@@ -1,8 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Noting the files of messages that an earlier version has folded, and of which it noted less: what lies
-/// in messages, say. Some messages in each turn, so that a node with very many goes on meanwhile.
+/// Records the files of messages that an earlier version has folded while recording less about
+/// them, for example files inside messages. A few messages per turn, so that a node with very many
+/// keeps serving.
 extension Integrity {
     /// How far that is. A process that ends in the middle begins again: noting twice is noting once.
     enum EarlierFiles: Equatable {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Where the rounds through the store stand.
+/// The progress of the patrol through the store.
 struct Patrol {
     /// When the next slice is due, on the monotonic clock.
     var due: UInt64
@@ -25,9 +25,9 @@ struct Patrol {
     }
 }
 
-/// Looking for rot while there is nothing else to do: whether operations are as they were signed,
-/// and what is derived is what they say. What is found is told, and mended by `check --repair`;
-/// operations are asked for again by themselves.
+/// Looks for bit rot when idle: whether operations match their signatures, and derived data matches
+/// the operations. Findings are reported and repaired by `check --repair`; damaged operations are
+/// requested from peers automatically.
 extension Integrity {
     private static let busyMilliseconds: UInt64 = 1_000
 

@@ -2,8 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Payloads that are missing although nobody has deleted them: asked of every peer, one after the
-/// other, until one has them (PROTOCOL.md, 5.4).
+/// Requests payloads that are missing although nobody has deleted them: from every peer, one after
+/// the other, until one has them (PROTOCOL.md, 5.4).
 extension Integrity {
     // MARK: Asking
 
@@ -131,12 +131,12 @@ extension Integrity {
         guard let device = link.peer?.device,
             try store.operations.absentPayload(place.arrival)?.isMissing != true
         else { return }
-        // Whoever had one is asked again as soon as can be.
+        // A peer that had one is asked again as soon as possible.
         network.exchange.payloadRounds[.init(device: device, workspace: workspace.number)]?.count =
             0
     }
 
-    /// Takes the payloads that a run brings of operations that were stored without.
+    /// Stores payloads from a run for operations that were stored without.
     func fillMissing(
         with operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
         from source: OperationSource

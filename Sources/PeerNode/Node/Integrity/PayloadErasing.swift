@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Erasing the payloads of what is deleted: one's own word at once, another's after a day.
+/// Erases the payloads of deleted operations: the author's own deletion at once, someone else's
+/// after a day.
 extension Integrity {
     /// When the next payload is erased, on the monotonic clock.
     var payloadErasureDue: UInt64? {

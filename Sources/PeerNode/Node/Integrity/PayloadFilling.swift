@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// A payload that has come back: what it says shows again, and is found again.
+/// A payload that was restored: its content is displayed and found again.
 extension Integrity {
     /// Takes the payload of an operation that lacks it.
     func fill(

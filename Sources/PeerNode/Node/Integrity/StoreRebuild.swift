@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What is remembered of a store that was damaged and made anew, until a check finds nothing.
+/// What is remembered of a store that was damaged and rebuilt, until a check finds nothing.
 struct StoreRebuild {
     /// When, milliseconds since 1970.
     let at: UInt64
@@ -31,14 +31,14 @@ struct StoreRebuild {
         try registry.setValue(nil, of: name)
     }
 
-    /// For whoever waited for an answer meanwhile.
+    /// The error for callers that waited during the rebuild.
     static var refusal: NodeError {
         NodeError(
             .busy, "the store was damaged, and has been rebuilt", hint: "try again",
             reason: kind.rawValue)
     }
 
-    /// What people are told.
+    /// The message for people.
     var warning: StatusObject.Warning {
         var message =
             "node.db was damaged, and was rebuilt on \(UTCMinute.text(at)) from what could be read"

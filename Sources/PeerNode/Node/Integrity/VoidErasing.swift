@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Erasing what removals, revocations and departures have cut off, 30 days after this node knew
-/// of both. It is in no digest, so nobody notices; what this home's own person wrote stays.
+/// Erases what removals, revocations and departures have cut off, 30 days after this node knew of
+/// both. It is in no digest, so no peer notices; what this home's person wrote stays.
 extension Integrity {
     /// Erases a slice of what is due, and looks again soon, or later where nothing was.
     func eraseVoid() throws(StorageError) {

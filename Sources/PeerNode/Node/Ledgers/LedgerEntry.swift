@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// One operation of a ledger that is valid: what its author's member says, and its place among the others.
+/// A valid operation of a ledger: what its author's member says, and its place among the others.
 struct LedgerEntry: Comparable {
     let timestamp: HybridTimestamp
     let id: OperationID
@@ -26,7 +26,7 @@ struct LedgerEntry: Comparable {
     }
 }
 
-/// Operations of a ledger that have a bound together.
+/// Operations of a ledger that share a bound.
 enum LedgerShare: Hashable {
     /// What the issuer says, without a bound: who does not trust them has nothing to do with their ledger.
     case issuer

@@ -1,8 +1,8 @@
 import WorkspaceModel
 
-/// Taking up one more operation. What follows from it alone is worked out alone, so that the cost does not
-/// grow with what was said before: an order, a spend that is its member's last, a grant. A spend that comes
-/// late has the spends of its member looked at again.
+/// Adds one more operation. An order, a grant, or a spend that is its member's last is computed by
+/// itself, so that the cost does not grow with the history. After a late spend, its member's spends
+/// are evaluated again.
 extension LedgerFold {
     /// Takes up a valid operation that was not among the others.
     ///

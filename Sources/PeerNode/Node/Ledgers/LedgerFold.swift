@@ -1,8 +1,8 @@
 import WorkspaceModel
 
-/// What a ledger says: a pure function of the set of its valid operations (PROTOCOL.md, 3.10). It has
-/// neither a clock nor an order of arrival. From nothing it costs n log n; what comes later is mostly taken
-/// up by itself (`add`).
+/// The state of a ledger: a pure function of the set of its valid operations (PROTOCOL.md, 3.10).
+/// It depends on neither a clock nor an order of arrival. From scratch it costs n log n; a later
+/// operation is mostly added incrementally (`add`).
 struct LedgerFold {
     /// Coins that are sold, by one word of the issuer.
     struct Offer {

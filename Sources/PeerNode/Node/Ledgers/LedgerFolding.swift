@@ -1,8 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Taking over what is said in ledgers: into those that are in memory, and into those that are about the own
-/// member, which are read for it.
+/// Folds operations into ledgers that are in memory, and loads those that concern the local member.
 extension Ledgers: ContentFamily {
     func fold(
         _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,

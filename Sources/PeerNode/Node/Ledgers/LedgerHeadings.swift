@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What names a ledger, and is asked for more often than what else it says.
+/// The heading of a ledger, which is needed more often than its other content.
 struct LedgerHeading {
     let document: DocumentID
     let issuer: MemberID
@@ -11,7 +11,7 @@ struct LedgerHeading {
     let workspacePrice: UInt64?
 }
 
-/// A heading in memory, which outlasts the ledger that it was taken from.
+/// A cached heading, which outlives the ledger that it was taken from.
 struct KeptHeading {
     /// The short number of its workspace.
     let workspace: Int64
@@ -24,9 +24,9 @@ struct KeptHeading {
     var tips: [Int64: OpenLedger.Tip]
 }
 
-/// Headings: names, prices and payments are found without folding ledgers again of which no more than
-/// `Limits.ledgersOpenMax` are in memory. Of each workspace there are `Limits.ledgersListedMax` at most,
-/// since nothing else is looked at.
+/// Headings: names, prices and payments are found without folding ledgers again, of which at most
+/// `Limits.ledgersOpenMax` are in memory. There are at most `Limits.ledgersListedMax` per
+/// workspace, and other ledgers are not looked at.
 extension Ledgers {
     /// The ledgers of a workspace that their issuers have opened, by their ids.
     func headings(in workspace: Workspace) throws(StorageError) -> [LedgerHeading] {

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// What is kept beside the outcome of a ledger, so that one more operation can be taken up without looking
-/// at all of them again.
+/// Intermediate results beside the state of a ledger, so that one more operation can be added
+/// without scanning all others.
 struct LedgerMarks {
     /// Orders that the issuer has ended, and spends whose coins they gave back, whether those are there or
     /// not.

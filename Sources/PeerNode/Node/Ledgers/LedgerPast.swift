@@ -1,7 +1,8 @@
 import WorkspaceModel
 
-/// What a ledger said when it was told last, as far as it may say something else now. Events are what tells
-/// the two apart, so that nothing is told twice, also of what is taken up in parts.
+/// The state of a ledger when events were last recorded, as far as it may differ now. Events come
+/// from comparing the two, so that nothing is reported twice, even if operations are added in
+/// parts.
 final class LedgerPast {
     typealias OrderState = LedgerFold.Order.State
     typealias SpendState = LedgerFold.Spend.State

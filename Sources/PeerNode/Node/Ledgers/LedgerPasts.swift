@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Keeping what ledgers said, until it is told what has changed.
+/// Keeps the former state of ledgers until the changes are reported.
 extension Ledgers {
     /// What a ledger in memory said when it was told last; `nil` while nothing is told.
     func past(of ledger: OpenLedger, numbered document: Int64) -> LedgerPast? {
@@ -34,10 +34,10 @@ extension Ledgers {
         past.isBackfill = (past.isBackfill ?? true) && source.isBackfill
     }
 
-    /// Reads a ledger because something has come that may be told here: the own member is its issuer, or has
-    /// said something there.
+    /// Loads a ledger because an operation arrived that may have to be reported here: the local
+    /// member is its issuer, or has written something in it.
     ///
-    /// - Parameter operation: what has come; `nil` where verdicts have changed.
+    /// - Parameter operation: the operation that arrived; `nil` where verdicts have changed.
     /// - Returns: whether it is in memory now.
     func read(
         _ document: Int64, for operation: WordSource?, in workspace: Workspace
@@ -62,7 +62,7 @@ extension Ledgers {
                 foreign.remove(operation.document)
                 return true
             }
-            // Nothing else makes it the own member's.
+            // Only an operation by the local member makes the ledger theirs.
             if foreign.contains(operation.document) { return false }
         }
         let isOwn = store.operations.branches(in: document, of: workspace.number).contains {

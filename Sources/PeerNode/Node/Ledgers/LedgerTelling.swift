@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What has become of an order or a spend, for those whom it concerns.
+/// The new state of an order or a spend, for the members concerned.
 struct LedgerNews {
     let type: EventType
     /// The short numbers of its workspace and of the ledger's document.
@@ -11,8 +11,8 @@ struct LedgerNews {
     let reference: [UInt8]
 }
 
-/// Events of ledgers, in the transaction of what they tell: what a turn has made of orders and spends, by
-/// whatever way that came. The issuer is told of all, everyone else of their own.
+/// Events of ledgers, in the transaction of what they report: how a turn has changed orders and
+/// spends, whatever the cause. The issuer gets all of them, everyone else their own.
 extension Ledgers {
     func tellChanges() throws(StorageError) {
         guard !pasts.isEmpty, home != nil, turn.session.folding == nil else { return }

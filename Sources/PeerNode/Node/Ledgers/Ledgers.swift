@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Ledgers: who has how many coins, as an issuer says it, and receipts that are being checked.
+/// Ledgers: who has how many coins according to an issuer, and receipts that are being checked.
 ///
-/// The store has the operations alone. What they say is folded in memory when somebody asks, and kept up
-/// to date until something lost its effect. A ledger that nobody asks about costs no memory.
+/// The store has only the operations. They are folded in memory on demand, and updated
+/// incrementally until an operation loses its effect. A ledger that nobody asks for uses no memory.
 final class Ledgers: Component {
     /// Those in memory, by the short numbers of their documents.
     private var open: [Int64: OpenLedger] = [:]
@@ -13,11 +13,12 @@ final class Ledgers: Component {
     var keptHeadings: [Int64: KeptHeading] = [:]
     /// What those said when it was told last of which something has come since, by document.
     var pasts: [Int64: LedgerPast] = [:]
-    /// Documents in which the own member has said nothing, and that somebody else has made.
+    /// Documents that somebody else created and in which the local member has written nothing.
     var foreign: Set<Int64> = []
-    /// What people are to be told of this turn.
+    /// What has to be reported to people after this turn.
     var news: [LedgerNews] = []
-    /// The last operation that had been told of when this turn began. Until that is known, all may have been.
+    /// The last operation that had been reported when this turn began. Until that is known, all may
+    /// have been.
     private(set) var settled = Int64.max
     /// Rises with each use of one.
     private var uses: UInt64 = 0

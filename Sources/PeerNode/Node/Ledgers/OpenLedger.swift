@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// A ledger in memory: its valid operations, and what they say together.
+/// A ledger in memory: its valid operations, and the resulting state.
 final class OpenLedger {
     let document: DocumentID
     /// The short number of its workspace.

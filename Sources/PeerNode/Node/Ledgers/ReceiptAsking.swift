@@ -2,8 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// A receipt that a call here wants another device to check. It is kept in memory alone, until that
-/// has answered.
+/// A receipt that a call here asks another device to check. It is held in memory only, until that
+/// device has answered.
 struct ReceiptQuestion {
     let call: CallID
     /// The short number of the ledger's workspace.
@@ -20,8 +20,8 @@ struct ReceiptQuestion {
     var isGranted = false
 }
 
-/// The buyer's side: the receipt goes to one device of the issuer after the other, over a link, and is
-/// neither stored nor passed on.
+/// The buyer's side: the receipt goes to the issuer's devices, one after the other, over a link,
+/// and is neither stored nor relayed.
 extension Ledgers {
     var questionDue: UInt64? { questions.values.map(\.due).min() }
 

@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// A receipt that a command of the owner's is checking.
+/// A receipt that the owner's command is checking.
 struct ReceiptCheck {
     /// Who wants to know.
     enum Asker {
@@ -21,8 +21,9 @@ struct ReceiptCheck {
     let due: UInt64
 }
 
-/// The issuer's side: a receipt comes by a call or over a link, a command of the owner's looks at it beside
-/// the turn, and a grant follows. The receipt is in no field here: it goes into the command and is gone.
+/// The issuer's side: a receipt arrives by a call or over a link, the owner's command checks it
+/// beside the turn, and a grant follows. No field here holds the receipt: it goes to the command
+/// and is dropped.
 extension Ledgers {
     private static let commandName = "receipt.command"
     /// What the loop may need to end a command, and those that it has started before.
@@ -106,7 +107,7 @@ extension Ledgers {
         try tell(check.asker, code, check.ledger, check.order, in: workspace)
     }
 
-    /// Why nothing was granted, in a word for whoever keeps the command.
+    /// Why nothing was granted, in a word for the person who maintains the command.
     private func problem(
         _ check: ReceiptCheck, _ output: [UInt8]?, _ code: ReceiptResult.Code,
         in workspace: Workspace
@@ -232,8 +233,8 @@ extension Ledgers {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Keeps it sealed: it may have a password in it, and whoever can write to the disk alone must not
-    /// have a command run.
+    /// Stored sealed: it may contain a password, and somebody who can only write to the disk must
+    /// not be able to run a command.
     func setVerifyCommand(_ command: String) throws(StorageError) {
         try write()
         let name = Self.commandName

@@ -1,14 +1,14 @@
 import WorkspaceModel
 
-/// What a command that checks receipts has said: the closed list of what it may print.
+/// The output of a command that checks receipts: the closed list of what it may print.
 ///
 /// ```
 /// {"paid": true, "billing": "ch_3P…", "order": "p_…", "buyer": "u_…", "coins": 100, "paid_at": 1795150800123}
 /// {"paid": false}
 /// ```
 ///
-/// `order`, `buyer` and `coins` may be left out. Where they are there they have to be those that were
-/// asked about, so that a receipt of another payment pays for nothing.
+/// `order`, `buyer` and `coins` are optional. If present they have to match the question, so that a
+/// receipt for another payment is not accepted.
 enum ReceiptVerdict: Equatable {
     /// It is paid, by the payment of this name, then.
     case paid(billing: String, at: UInt64?)
@@ -70,7 +70,7 @@ enum ReceiptVerdict: Equatable {
         return isSame && coins.integerValue.flatMap { UInt64(exactly: $0) } == question.coins
     }
 
-    /// Whether a payment may be called so: it is shown, and is one for ever.
+    /// Whether a payment may have this name, which is displayed and permanent.
     static func isName(_ billing: String) -> Bool {
         (1...Limits.ledgerBillingBytesMax).contains(billing.utf8.count)
             && (try? CheckedName.checkWire(billing)) != nil

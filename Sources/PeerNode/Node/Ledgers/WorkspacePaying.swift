@@ -2,15 +2,16 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A ledger that a workspace is paid from, and what that costs.
+/// A ledger that can pay for a workspace, and the price.
 struct WorkspaceTender {
     let workspace: Workspace
     let ledger: OpenLedger
     let coins: UInt64
 }
 
-/// Coins for a workspace: what its founder spends in somebody's ledger, and the word in the new workspace
-/// that says so (PROTOCOL.md, W-96). Nobody can be forced to pay; who trusts the issuer sees who did.
+/// Coins for a workspace: what its founder spends in an issuer's ledger, and the operation in the
+/// new workspace that refers to it (PROTOCOL.md, W-96). Nobody can be forced to pay; those who
+/// trust the issuer see who did.
 extension Ledgers {
     /// What names a workspace in a ledger of another one: only who knows that workspace can tell.
     static func name(of workspace: WorkspaceID) -> PaidWorkspace {

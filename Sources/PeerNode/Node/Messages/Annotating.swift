@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Taking over what is said about messages: edits, reactions, pins. A pure fold, as all content.
+/// Folds annotations of messages: edits, reactions, pins. A pure fold, like all content.
 extension Messages {
     /// The row that an annotation gives; `nil` where nobody wrote it, and while the home's key is
     /// not at hand.
@@ -170,7 +170,7 @@ extension Messages {
 
     // MARK: Mentions
 
-    /// Whether the text of a message, as it is now, mentions the own member.
+    /// Whether the current text of a message mentions the local member.
     func isMention(
         _ message: ContentPayload.Message, _ key: MessageKey, in document: Int64, grant: Int64,
         _ workspace: Workspace

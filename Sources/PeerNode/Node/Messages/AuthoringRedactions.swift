@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Writing redactions, in public and private documents.
+/// Writes redactions, in public and private documents.
 extension Messages {
     /// Writes as many redactions as it takes to name all targets.
     ///

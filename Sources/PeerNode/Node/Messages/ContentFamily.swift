@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// A family of content that is no message, such as notes. It takes up what is its own of what is
-/// opened, judged and deleted here; of all else it knows nothing.
+/// A family of content other than messages, such as notes. It handles its own content when it is
+/// opened, judged or deleted here, and knows nothing about other content.
 protocol ContentFamily: AnyObject {
     /// Takes over what an operation of a channel says, or whether it counts now. Any order gives the
     /// same. Comes again where a key, or a payload, has come.

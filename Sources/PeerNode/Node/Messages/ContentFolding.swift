@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What content operations do: messages, subscriptions and names in the view. A pure fold; any
+/// Folds content operations into the view: messages, subscriptions and names. A pure fold; any
 /// order of operations gives the same rows.
 extension Messages {
     /// Folds operations that were just stored on one branch.

@@ -1,14 +1,14 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Where a deleted message shows: as the redaction that counts says, for whoever has its payload and
-/// for whoever never gets it (PROTOCOL.md, 4.6).
+/// Where a deleted message is displayed: as the valid redaction says, so that nodes with its
+/// payload and nodes that never get it agree (PROTOCOL.md, 4.6).
 extension Messages {
-    /// What is left to be seen of a deleted operation.
+    /// What stays visible of a deleted operation.
     enum DeletionGap: Equatable {
-        /// It is no message, as far as the redaction says.
+        /// It is not a message, according to the redaction.
         case nowhere
-        /// A message in a thread, or outside of all.
+        /// A message in a thread, or outside any.
         case message(thread: MessageKey?)
         /// There is no redaction, or it cannot be read: what was shown stays, if it may be seen.
         case unknown

@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Finding whom a text mentions, when it is written here: `@Mina`, `@u_…`, `@channel`, `@here`,
+/// Finds whom a text mentions when it is written here: `@Mina`, `@u_…`, `@channel`, `@here`,
 /// `@everyone`.
 ///
-/// What is sent are ids, so a later change of name changes nothing, and nobody has to agree on how
+/// Operations carry ids, so a later change of name changes nothing, and nodes need not agree on how
 /// names are compared.
 struct MentionFinder {
     private enum Meaning {

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Messages and what is said about them: folding them, verdicts on them, and redactions.
+/// Messages and their annotations: folding, verdicts, and redactions.
 final class Messages: Component {
     /// What changes of authority in this turn mean for content.
     var unsettled = UnsettledVerdicts()

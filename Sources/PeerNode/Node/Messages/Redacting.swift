@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Deleting messages: what redactions say is noted as it comes, and what follows is judged at the
-/// end of the turn, in whatever order messages, redactions and verdicts arrived (PROTOCOL.md, 4.6).
+/// Deletes messages: redactions are recorded as they arrive, and judged at the end of the turn, in
+/// whatever order messages, redactions and verdicts arrived (PROTOCOL.md, 4.6).
 extension Messages {
     // MARK: Noting
 
@@ -106,7 +106,7 @@ extension Messages {
         try storeReviews()
     }
 
-    /// Judges a message and its edits at once, for whoever waits for the answer.
+    /// Judges a message and its edits at once, for a caller that waits for the answer.
     func settleRedactions(
         of targets: [OperationReference], inDocument number: Int64
     ) throws(StorageError) {
@@ -154,11 +154,11 @@ extension Messages {
         var restored: [Int64] = []
         /// What somebody said of himself.
         var forgotten = Profiles.ForgottenWords()
-        /// Whether anything of it stands in the own documents.
+        /// Whether something in an own document has changed by it.
         var isOwnChanged = false
     }
 
-    /// Whether an operation is in a document that is for the own devices alone.
+    /// Whether an operation is in a document for this person's devices only.
     private func isForOwnDevices(_ stored: StoredOperation, in workspace: Workspace) -> Bool {
         workspace.sealed.documents[stored.log.document].map(workspace.isOwn) ?? false
     }

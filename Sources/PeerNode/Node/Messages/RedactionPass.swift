@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What was found out about redactions in one pass over what is to be judged, of which each turn does
-/// a part.
+/// Results about redactions during one pass over what has to be judged, which is spread over
+/// several turns.
 final class RedactionPass {
     /// A valid redaction or undo.
     struct Spoken {

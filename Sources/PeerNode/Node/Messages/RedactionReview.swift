@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What of a document's redactions has to be judged anew.
+/// Which redactions of a document have to be judged again.
 struct RedactionReview {
     /// The redactions that came, because of which alone a verdict can be another one than before;
     /// `nil` for any reason.

@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which redactions are judged anew, and when: where a change of authority reaches the grants that
-/// they cite, a slice a turn.
+/// Which redactions are judged again, and when: where a change of authority affects the grants that
+/// they cite, in slices, one per turn.
 extension Messages {
     // MARK: Asking for a review
 

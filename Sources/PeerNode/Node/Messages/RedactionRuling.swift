@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which redactions count: a function of the operations that are stored, and of what of a private
-/// document is opened (PROTOCOL.md, 4.6).
+/// Which redactions count: a function of the stored operations, and of those of a private document
+/// that are opened (PROTOCOL.md, 4.6).
 extension Messages {
     /// What becomes of an operation that redactions name.
     enum RedactionRuling {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What else says what a message says: its edits. They are erased with it.
+/// The edits of a message, which repeat its text and are erased with it.
 extension Messages {
     /// The arrival numbers of the operations by which the author of a message changed it, as far
     /// as they are known.
@@ -16,8 +16,8 @@ extension Messages {
         return try store.view.arrivals(in: register, limit: Limits.editsErasedMax)
     }
 
-    /// What was said about a deleted message and is not deleted as far as the own member can do
-    /// that: nothing names it, or only a word that erases nothing yet.
+    /// Annotations of a deleted message that the local member could delete and that still stand: no
+    /// redaction names them, or only one that erases nothing yet.
     func leftOver(
         of message: ViewStore.MessageRow, isOwn: Bool, in workspace: Workspace
     ) throws(StorageError) -> [Int64] {
@@ -43,24 +43,24 @@ extension Messages {
             == workspace.member
     }
 
-    /// Whether a deletion by the own member would have an effect.
+    /// Whether a deletion by the local member would have an effect.
     func mayDelete(isOwn: Bool, in channel: Workspace.Channel, of workspace: Workspace) -> Bool {
         isOwn || workspace.ownPower(in: channel) != nil
     }
 
     // MARK: Later words
 
-    /// Something that was said about a message that was deleted, or in a field of the own profile
-    /// that is hidden.
+    /// An annotation of a deleted message, or a value of a hidden field of the member's own
+    /// profile.
     struct LateWord: Hashable {
         let workspace: Int64
         let arrival: Int64
-        /// Whether it is the own member's.
+        /// Whether the local member wrote it.
         let isOwn: Bool
     }
 
-    /// Called when an operation that says something about a message was folded. Where the message
-    /// is deleted already, who deleted it deletes that too, so that relays erase it.
+    /// Called when an annotation was folded. If its message is deleted already, the member who
+    /// deleted the message deletes the annotation too, so that relays erase it.
     ///
     /// - Parameter late: an edit that came, or was opened, after the message was deleted.
     func noteSaid(
@@ -72,8 +72,9 @@ extension Messages {
         try noteLate([late], about: message, in: workspace)
     }
 
-    /// Called when a message is found to be deleted by the own member. What was said about it may
-    /// have come before that was known here, and the redaction names what its author had seen.
+    /// Called when a message turns out to be deleted by the local member. Its annotations may have
+    /// arrived before this node knew of the deletion, and the redaction names only those that its
+    /// author had seen.
     func noteDeleted(
         _ message: ViewStore.MessageRow, _ deletion: ViewStore.Deletion, in workspace: Workspace
     ) throws(StorageError) {
@@ -138,7 +139,7 @@ extension Messages {
         var order: (Int64, Int64, Int) { (workspace, number, isOwn ? 0 : 1) }
     }
 
-    /// Whether a redaction of the own member names an operation, with or without effect.
+    /// Whether a redaction by the local member names an operation, with or without effect.
     private func isNamed(
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Putting content of private documents in its place, as far as it can be opened.
+/// Folds content of private documents, as far as it can be opened.
 final class SealedFolding: CorePart {
     /// Folds content of a private document, all of it or some. Rows that stay as they are cause no
     /// event.
@@ -76,7 +76,7 @@ final class SealedFolding: CorePart {
             try foldPrivate(message, stored, in: workspace, from: source)
         case .own(let register): try core.own.fold(register, stored, in: workspace, from: source)
         case .annotation(let annotation):
-            // There are no messages in the own document.
+            // An own document contains no messages.
             guard let document = workspace.sealed.documents[stored.log.document],
                 !workspace.isOwn(document)
             else { return }

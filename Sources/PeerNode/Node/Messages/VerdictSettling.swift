@@ -53,7 +53,7 @@ extension Messages {
         }
     }
 
-    /// Takes from whoever gives back what was taken back what that costs (S-5).
+    /// Charges those who restore what was revoked for its cost (S-5).
     private func charge(_ bills: [UnsettledVerdicts.Bill]) {
         for bill in bills {
             let units = AuthorityBudget.units(
@@ -95,9 +95,9 @@ extension Messages {
         try core.profiles.reloadProfiles(of: workspace)
     }
 
-    /// Whoever is out of the workspace is out of its private channels, whatever he wrote there; and
-    /// who never was in has no seat there. Most changes are about nobody, and then no document is
-    /// looked at.
+    /// A former member of the workspace is out of its private channels, whatever they wrote there,
+    /// and somebody who was never a member has no seat there. Most changes concern no member, and
+    /// then no document is examined.
     private func settleSeats(
         of people: Set<MemberID>, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {

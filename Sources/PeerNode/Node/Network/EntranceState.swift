@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Becoming another device of a person: the newcomer's side (PROTOCOL.md, 5.8).
+/// Becoming another device of a person: the new device's side (PROTOCOL.md, 5.8).
 struct LinkAttempt {
     /// How far one workspace has come.
     enum Stage: Equatable {
@@ -78,7 +78,7 @@ struct LinkAttempt {
     }
 }
 
-/// A device link that was made here. It is in memory only: a restart ends it.
+/// A device link that was created here. It is held in memory only: a restart ends it.
 struct IssuedDeviceLink {
     let link: DeviceLink
     /// On the wall clock, for people.
@@ -92,8 +92,8 @@ struct IssuedDeviceLink {
 
 /// A join that an admin has to approve, as this home remembers it across restarts.
 ///
-/// They lie in the registry as one value, sealed under the home's key, since a link is a secret:
-/// `Enc` array of [link text, since ms, refused bool].
+/// All of them are one value in the registry, sealed under the home's key, since a link is a
+/// secret: `Enc` array of [link text, since ms, refused bool].
 struct PendingJoin: Equatable {
     /// The link, in lower case.
     let link: String

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Coming in by an invite: the joiner's side (PROTOCOL.md, 5.6).
+/// Joining by an invite: the joiner's side (PROTOCOL.md, 5.6).
 struct JoinAttempt {
     /// How far it has come.
     enum Stage: Equatable {
@@ -103,27 +103,28 @@ struct JoinAttempt {
         return told
     }
 
-    /// Whoever answered lets nobody in; the others are still asked.
+    /// The peer that answered refused to admit; the other addresses are still tried.
     mutating func refused(_ error: NodeError) {
         guard refusal == nil else { return }
         refusal = error
         turnsLeft = addresses.count
     }
 
-    /// A link stands.
+    /// A link is established.
     mutating func connected(_ link: LinkID, now: UInt64) {
         dial = nil
         connection = link
         turnEnds = now &+ patience
     }
 
-    /// Whoever answers has said something.
+    /// The peer has sent something.
     mutating func progressed(now: UInt64) {
         guard connection != nil, stage != .waiting else { return }
         turnEnds = now &+ patience
     }
 
-    /// So many operations of the authority document are here: who serves it slowly is not silent.
+    /// So many operations of the authority document have arrived: a peer that serves it slowly is
+    /// not silent.
     mutating func progressed(holding count: Int, now: UInt64) {
         guard count > held else { return }
         held = count

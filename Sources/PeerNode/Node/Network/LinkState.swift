@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A link over which nothing but the end of a membership is told: it ends when that is done.
+/// A link that only tells the peer that its membership has ended, and is then closed.
 struct Farewell {
     /// When it began, on the monotonic clock.
     let start: UInt64
@@ -32,7 +32,7 @@ struct Farewell {
     }
 }
 
-/// A connection that somebody made to us and of whom nothing is known.
+/// An incoming connection from an unknown peer.
 struct AnonymousLink {
     let address: String
     let openedAt: UInt64
@@ -40,7 +40,7 @@ struct AnonymousLink {
     var bytes: [UInt8] = []
 }
 
-/// How many lines of the log a minute there may be of one kind.
+/// The number of log lines of one kind per minute.
 struct LineAllowance {
     private var minute: UInt64 = 0
     private var count = 0
@@ -53,13 +53,13 @@ struct LineAllowance {
     }
 }
 
-/// What is left to tell and to ask of others' addresses.
+/// Address records that still have to be told and asked for.
 struct AddressNews {
     /// When the books of all peers are compared again, on the monotonic clock.
     var due: UInt64?
     /// Which record was asked for, and when it may be asked of another peer, by device.
     var asked: [DeviceID: (at: UInt64, until: UInt64)] = [:]
-    /// When the own record was signed again last because somebody had a newer one.
+    /// When this device's record was last signed again because a peer had a newer one.
     var signedAgain: UInt64?
     /// How many records of each person's devices are asked for: each is written, and others ask for it.
     var allowances = GroupAllowances<[UInt8]>(
@@ -70,7 +70,7 @@ struct AddressNews {
     mutating func plan(at time: UInt64) { due = min(due ?? time, time) }
 }
 
-/// What a node calls into the local network, and hears there (PROTOCOL.md, 5.7).
+/// Beacons that a node sends into the local network and hears there (PROTOCOL.md, 5.7).
 struct BeaconState {
     /// The addresses that beacons leave from.
     var sources: [PeerAddress.Host] = []
@@ -82,16 +82,15 @@ struct BeaconState {
     var first: UInt64?
     /// Whether the node hears its own, which shows that multicast works on this machine.
     var hearsOwn = false
-    /// By which key somebody looks for this node who wants to come in by a link; it has a place in the
-    /// next beacons.
+    /// The key by which a joiner looks for this node by a link; it has a place in the next beacons.
     var wanted: SymmetricKey?
-    /// When a beacon was sent before its time last.
+    /// When a beacon was last sent ahead of schedule.
     private var hurriedAt: UInt64?
-    /// Of the own ones, so that a node does not hear itself.
+    /// Nonces of this node's own beacons, so that it ignores them.
     private var own = RecentNames(max: Limits.beaconSourcesMax * 2)
-    /// Of those that meant something: a datagram gives one dial, however often it comes.
+    /// Nonces of beacons that matched: a datagram causes one dial, however often it arrives.
     private var known = RecentNames(max: Limits.beaconsKnownMax)
-    /// How many tags may be tried: with each secret that was ever one.
+    /// How many tags may be tried: each is tried with every secret in use.
     private var attention = Limits.beaconTriesMax
     private var attentiveAt: UInt64 = 0
 
@@ -116,7 +115,7 @@ struct BeaconState {
         next = min(next, now)
     }
 
-    /// Whether a packet is to be looked at: it is none of the own, and did not come before.
+    /// Whether a packet has to be examined: it is not this node's, and did not arrive before.
     mutating func isWorthLooking(_ packet: BeaconPacket) -> Bool {
         guard let name = RecentNames.Name(untrusted: packet.nonce) else { return false }
         if own.contains(name) {
@@ -147,12 +146,12 @@ struct BeaconState {
     }
 }
 
-/// What shows that a home runs twice: it was copied, or its machine cloned, and both were started.
-/// Both go on, each with a store and logs of its own; whoever can see it is told.
+/// The evidence that a home runs twice: it was copied, or its machine cloned, and both were
+/// started. Both continue, each with its own store id and logs; those who can see it are told.
 struct CopiedHomes {
-    /// How long this store keeps its id at least after it has given way to another one because a peer says
-    /// that this has it, too: twice as long each time, up to five days. Two copies need it once, and any
-    /// peer can say so.
+    /// How long this store keeps its id at least after it has changed it because a peer said that
+    /// another store has the same one: twice as long each time, up to five days. Two copies need
+    /// one change, and any peer can claim it.
     static func patienceMilliseconds(after times: Int) -> UInt64 {
         3_600_000 << min(max(times - 1, 0), 7)
     }

@@ -2,8 +2,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Links, dials and addresses: what is known of the network at this moment. It belongs to `Links`;
-/// joins and own history are kept in it, too.
+/// Links, dials and addresses: what is known of the network now. It belongs to `Links`; it also
+/// holds the state of joins and of the own history.
 final class NetworkState {
     /// What strangers may cost, and those of whom nothing is known yet.
     let strangers = Strangers()
@@ -197,7 +197,7 @@ final class PeerLink {
     var peer: PeerIdentity? { session.peer }
 }
 
-/// What a link knows of each exchange that goes on over it.
+/// The state of each exchange over a link.
 extension PeerLink {
     /// How the other end has begun.
     struct Beginning {
@@ -265,13 +265,13 @@ final class WorkspaceLink {
     var knowsOwnHistory = false
     /// How reachable the person at the other end is, as that device says.
     var presence: PresenceWord?
-    /// Whether the other end is to be told how reachable the own person is.
+    /// Whether the peer has to be told this person's presence.
     var owesPresence = false
     /// Since when the other end says that it knows no grant of this device, on the monotonic clock.
     var unknownSince: UInt64?
-    /// What was told of how far the transfer has come.
+    /// The progress that was last reported.
     var progress = SyncProgress()
-    /// How much the other end may still say of what passes.
+    /// How many transient messages the peer may still send.
     var passing = Allowance(
         tokens: UInt64(Limits.passingWordsMax),
         refillMilliseconds: Limits.passingWordMilliseconds)

@@ -2,8 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What the other end of a link has said that no turn had time for yet, in its order. Nothing more
-/// is read of the link meanwhile.
+/// Messages from a link that no turn had time for yet, in order. Nothing more is read from the link
+/// meanwhile.
 struct Backlog {
     /// Operations of one message that are still to be taken.
     struct Batch {
@@ -33,11 +33,11 @@ struct Backlog {
     var isEmpty: Bool { batch == nil && messages.isEmpty }
 }
 
-/// What waits after a start until peers have said what this device wrote before.
+/// Calls that wait after a start until peers have told what this device wrote before.
 ///
-/// A whole machine that was put back to an earlier moment looks right to itself, guard file
-/// included. If it wrote at once, it would use places of its logs a second time. So the first
-/// write waits for those peers that can be asked, and for nothing longer than two seconds.
+/// A whole machine that was restored to an earlier snapshot looks consistent to itself, guard file
+/// included. If it wrote at once, it would reuse sequence numbers of its logs. So the first write
+/// waits for the reachable peers, but no longer than two seconds.
 struct OwnHistory {
     /// How long a write waits at most, on the monotonic clock.
     static let patienceMilliseconds: UInt64 = 2_000
@@ -74,11 +74,12 @@ struct OwnHistory {
     mutating func end() { deadline = nil }
 }
 
-/// How far one peer was asked for what is missing in a workspace, from the oldest to the newest.
+/// The position up to which one peer was asked for missing payloads in a workspace, from the oldest
+/// to the newest.
 ///
-/// A link asks for some of it, and the next one goes on where it stopped, so what nobody has keeps
-/// nobody from what somebody has. A peer that was asked for all is asked again later, and the more
-/// often that was in vain the later.
+/// A link asks for some of them, and the next one continues from there, so payloads that nobody has
+/// do not block those that somebody has. A peer that was asked for all of them is asked again
+/// later, with growing pauses while that finds nothing.
 struct PayloadRound {
     struct Place: Hashable {
         let device: DeviceID
@@ -117,11 +118,11 @@ struct PayloadRound {
     }
 }
 
-/// The event `sync.progress`, which passes: how much a device still lacks of what a peer has.
+/// The transient event `sync.progress`: how much a device still lacks of what a peer has.
 ///
-/// What is done within a moment needs no progress: the first one comes when a transfer has lasted
-/// `Limits.progressMilliseconds`, the others as far apart, and the last one says that nothing is
-/// left.
+/// Short transfers report no progress: the first event comes when a transfer has lasted
+/// `Limits.progressMilliseconds`, the others at the same interval, and the last one says that
+/// nothing is left.
 struct SyncProgress {
     /// When the next one may be told, on the monotonic clock; `nil` while nothing is missing.
     private var due: UInt64?
@@ -145,10 +146,10 @@ struct SyncProgress {
     }
 }
 
-/// Whose last link to this node has ended in this run, and when.
+/// The members whose last link to this node has ended in this run, and when.
 ///
-/// It is kept in memory alone. So after a start everybody is `unknown` until something is heard of
-/// them, and one entry for each member who was linked is all that it grows to.
+/// It is held in memory only. So after a start everybody is `unknown` until an update arrives, and
+/// it has at most one entry for each member who was linked.
 struct Departures {
     /// By workspace and member, milliseconds since 1970.
     private var ends: [Int64: [MemberID: UInt64]] = [:]

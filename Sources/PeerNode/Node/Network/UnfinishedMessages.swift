@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// What peers have sent of messages whose rest is still to come, over all links: a byte of memory for
-/// each byte sent, for as long as the sender likes. Where it is too much, who has kept a message
-/// unfinished for longest has to give way, for an honest one is finished soon: first of those who
-/// are no members, so that nobody outside ends the links of those inside.
+/// Messages that peers have sent only in part, over all links: a byte of memory for each byte sent,
+/// for as long as the sender likes. When they take too much memory, the link whose message has been
+/// unfinished for longest is closed, since an honest one finishes soon: non-members first, so that
+/// outsiders cannot close members' links.
 struct UnfinishedMessages {
     private struct Share {
         let byteCount: Int

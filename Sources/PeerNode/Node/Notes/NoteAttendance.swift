@@ -3,7 +3,7 @@ import NoteText
 import SyncProtocol
 import WorkspaceModel
 
-/// Which notes somebody here watches, who else is in them, and what happened to their texts.
+/// Which notes somebody here watches, who else is in them, and how their texts changed.
 final class NoteAttendance: NotePart {
     /// The notes whose text somebody here watches: they stay open.
     private(set) var watched: Set<ViewStore.NotePlace> = []
@@ -32,7 +32,7 @@ final class NoteAttendance: NotePart {
         watched = places
     }
 
-    /// Whoever wants to look offline is in no note, whether they were there before or not.
+    /// A person who wants to look offline is shown in no note, even if they were in one before.
     func isHidden(in place: ViewStore.NotePlace) -> Bool {
         guard let (workspace, _) = whereabouts(of: place) else { return false }
         return workspace.own.shownPresence.state == .offline
@@ -40,10 +40,10 @@ final class NoteAttendance: NotePart {
 
     // MARK: Texts
 
-    /// All texts were forgotten: whoever watches reads them again.
+    /// All texts were dropped: watchers read them again.
     func startAnew() { moves = watched.sorted().map { NoteMove(place: $0) } }
 
-    /// The text of a note was forgotten, and is made anew.
+    /// The text of a note was dropped, and is built again.
     func noteDropped(_ place: ViewStore.NotePlace) {
         guard watched.contains(place) else { return }
         moves.append(NoteMove(place: place))
@@ -71,13 +71,13 @@ final class NoteAttendance: NotePart {
         moveCompany(in: note.place, past: patches)
     }
 
-    /// What whoever watches is to be told.
+    /// The changes to report to watchers.
     func takeMoves() -> [NoteMove] {
         defer { moves = [] }
         return moves
     }
 
-    // MARK: The own person
+    // MARK: This person
 
     /// Where somebody here is in a note.
     ///

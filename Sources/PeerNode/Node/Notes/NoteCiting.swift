@@ -2,8 +2,9 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// What an edit cites of what it refers to. An operation that loses its effect is kept by everybody only
-/// where one that counts cites it, and an edit cannot take its place without it.
+/// What an edit cites of what it refers to. An operation that loses its effect is retained
+/// everywhere only if a valid one cites it, and an edit cannot be placed without the operations it
+/// refers to.
 final class NoteCiting: NotePart {
     /// The last place of each log that an edit written here has cited since the start.
     private var cited: [LogName: UInt64] = [:]

@@ -2,9 +2,9 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// What is being written in a note here and is no operation yet: safe on the disk at once, sealed for
-/// this home, and published after a pause. An operation for each keystroke would cost everybody more
-/// than its text.
+/// Text being typed in a note here that is not an operation yet: written to the disk at once,
+/// sealed for this home, and published after a pause. An operation per keystroke would cost
+/// everybody more than its text.
 final class NoteDrafts: NotePart {
     /// Whether it is known which notes somebody wrote in when the node was last stopped by force.
     var hasLooked = false

@@ -3,7 +3,7 @@ import NoteText
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Changing the text of a note here: in the open text first, then as an operation that says the same.
+/// Edits the text of a note: first the open text, then by an operation with the same change.
 final class NoteWriter: NotePart {
     /// The note into which an own edit is being written, which is in its text already.
     private(set) var publishing: OpenNote?
@@ -230,7 +230,7 @@ final class NoteWriter: NotePart {
     }
 }
 
-/// An edit on its way from what somebody wants to operations.
+/// An edit between the request and its operations.
 struct NoteWriting {
     let document: DocumentID
     let workspace: Workspace

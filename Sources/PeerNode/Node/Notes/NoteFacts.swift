@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What the store says of notes.
+/// What the store contains about notes.
 final class NoteFacts: NotePart {
     /// What a note is called since it was renamed; `nil` where it was not.
     func title(

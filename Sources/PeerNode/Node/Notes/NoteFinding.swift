@@ -3,11 +3,11 @@ import WorkspaceModel
 
 /// Finding notes.
 final class NoteFinding: NotePart {
-    /// Where a note is that the caller sees; `nil` where there is none of this name.
+    /// Where a note is that the caller may see; `nil` where no note has this name.
     func place(
         of key: MessageKey, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.NotePlace? {
-        // Who types on asks for one that is open, again and again.
+        // A person who types asks for the same open note again and again.
         let known = room.texts.orderedOpen.first {
             $0.place.key == key && workspace.channel(numbered: $0.place.document) != nil
         }

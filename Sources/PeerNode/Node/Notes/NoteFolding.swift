@@ -2,7 +2,7 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// Taking over what is said of notes. A pure fold, as all content: any order gives the same.
+/// Folds operations about notes. A pure fold, like all content: any order gives the same.
 extension Notes: ContentFamily {
     func fold(
         _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,

@@ -1,7 +1,7 @@
 import NoteText
 import WorkspaceModel
 
-/// How the text of a note looks, as values that people and scripts read and write.
+/// The look of a note's text, as values that people and scripts read and write.
 enum NoteLooks {
     static let kinds: [(kind: NoteBlockKind, word: String)] = [
         (.paragraph, "paragraph"), (.heading1, "heading1"), (.heading2, "heading2"),

@@ -55,7 +55,7 @@ struct NoteMention {
     }
 }
 
-/// Whom the text of a note mentions.
+/// Finds whom the text of a note mentions.
 extension NoteWriter {
     /// Whom what is being written mentions: those whom its lines do not mention without it. Who is
     /// mentioned in them already has been told.

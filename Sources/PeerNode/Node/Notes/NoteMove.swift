@@ -2,7 +2,7 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// What became of the text of a note that somebody watches.
+/// A change of the text of a note that somebody watches.
 struct NoteMove {
     let place: ViewStore.NotePlace
     /// From which version to which one, and what changed; `nil` where it was made of its edits again, so

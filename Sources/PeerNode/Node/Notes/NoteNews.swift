@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What is told of notes: by events, in the transaction of what they tell, to the owner, and to search.
+/// Reports changes of notes: by events, in the transaction of what they report, to the owner, and
+/// to search.
 final class NoteNews: NotePart {
     /// Whose edits of what were told of in this turn.
     private var told: Set<Telling> = []

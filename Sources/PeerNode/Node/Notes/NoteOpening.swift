@@ -2,12 +2,12 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// Making the text of a note: from its snapshot and what came since, or from all of its edits.
+/// Builds the text of a note: from its snapshot and later edits, or from all of its edits.
 extension NoteTexts {
     /// Edits that are read in one go.
     private static let readAtOnce = 1_024
-    /// Edits of one name that are found one after the other. Whoever makes more of them, at some
-    /// billions of hashes each, has the note stay incomplete.
+    /// How many edits with the same short name are tried. An author who makes more, at some
+    /// billions of hashes each, leaves the note incomplete.
     private static let namesakesMax = 8
 
     func load(

@@ -3,7 +3,7 @@ import NoteText
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What names the text of a note at one moment.
+/// Identifies the text of a note at one time.
 struct NoteVersion: Hashable {
     /// Which edits it is made of.
     var sums: ViewStore.NoteSums
@@ -20,8 +20,8 @@ struct NoteVersion: Hashable {
     }
 }
 
-/// The versions that an open note had, so that a change of an earlier one can be carried on to the text
-/// of today.
+/// The versions that an open note had, so that a change of an earlier one can be transformed to the
+/// current text.
 struct NotePast {
     /// What made one version out of the one before.
     struct Step {

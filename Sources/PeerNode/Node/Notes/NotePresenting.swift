@@ -89,7 +89,7 @@ final class NotePresenting: NotePart {
     }
 }
 
-/// What an event of a note carries: the note without its text, and who did it when.
+/// The data of a note's event: the note without its text, and who did it when.
 struct NoteEventData: ControlObject {
     let note: NoteObject
     let by: PersonObject

@@ -2,7 +2,7 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// Making operations of what is being written here: after a pause, and before the node stops or its keys go.
+/// Turns typed text into operations: after a pause, and before the node stops or drops its keys.
 final class NotePublishing: NotePart {
     /// When the next draft becomes an operation.
     var draftDue: UInt64? { room.texts.open.values.compactMap(\.draftDue).min() }

@@ -2,7 +2,7 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// The texts of notes that are in memory.
+/// The note texts that are in memory.
 final class NoteTexts: NotePart {
     /// The notes whose text is in memory.
     private(set) var open: [ViewStore.NotePlace: OpenNote] = [:]

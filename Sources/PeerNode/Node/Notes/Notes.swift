@@ -5,10 +5,10 @@ import WorkspaceModel
 /// A part of the room of notes.
 typealias NotePart = RoomPartOf<Notes>
 
-/// Notes: what is said of them, and the texts of those that are open.
+/// Notes: operations about them, and the texts of open ones.
 ///
-/// Which edits a note is made of stands in the store. Its text is made of them when somebody asks for
-/// it, and stays in memory while there is room. A note that is not open costs no memory.
+/// The store has the edits of each note. The text is built from them on demand, and stays in memory
+/// while there is room. A note that is not open uses no memory.
 final class Notes: Component {
     // A part asks those before it in this list, and none behind it.
 

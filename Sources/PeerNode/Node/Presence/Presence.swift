@@ -2,11 +2,12 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Who is there, in each workspace: told over links, never stored, gone with the link.
+/// Who is online, in each workspace: told over links, never stored, dropped with the link.
 extension Presences {
     // MARK: The own choice
 
-    /// Takes up what the own devices have chosen, and has it told where it looks different now.
+    /// Applies the presence that this person's devices have chosen, and tells it where it has
+    /// changed.
     func reviewPresence(of workspace: Workspace) throws(StorageError) {
         guard home != nil else { return }
         var choice = PresenceChoice()
@@ -32,8 +33,8 @@ extension Presences {
             in: workspace)
     }
 
-    /// When something about the own presence is due, on the monotonic clock. Nothing is, unless a
-    /// choice ends, or was made within two seconds of the last one.
+    /// The next time at which this member's presence has to be told, on the monotonic clock. Only
+    /// when a choice expires, or was made within two seconds of the previous one.
     var nextPresenceDeadline: UInt64? {
         guard home != nil else { return nil }
         var first = Earliest()
@@ -60,7 +61,7 @@ extension Presences {
 
     // MARK: Telling
 
-    /// Tells who is there: whoever has just come, and everybody what has changed.
+    /// Tells presence: all of it to newly connected peers, and changes to everybody.
     func tellPresence() {
         guard home != nil else { return }
         let due = untoldPresence.filter { number in
@@ -149,8 +150,8 @@ extension Presences {
         }
     }
 
-    /// Forgets what was heard of, and by, whoever is a guest now, and asks those who are none any
-    /// more: on a link that stands they are not new.
+    /// Drops the presence of, and from, members who are guests now, and asks those who are no
+    /// longer guests: they are not new on an existing link.
     func reviewCompanions(in changed: Set<Int64>) {
         guard home != nil else { return }
         for link in network.ordered {

@@ -3,13 +3,13 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Who is there, and who types.
+/// Who is online, and who is typing.
 final class Presences: Component {
-    /// Workspaces whose members have not heard the own presence as it is now.
+    /// Workspaces whose members have not heard this member's current presence.
     var untoldPresence: Set<Int64> = []
-    /// When the own presence was told last, on the monotonic clock, by workspace.
+    /// When this member's presence was last told, on the monotonic clock, by workspace.
     var toldPresence: [Int64: UInt64] = [:]
-    /// When others were told last that the own member types, on the monotonic clock.
+    /// When others were last told that this member is typing, on the monotonic clock.
     var toldTyping: [DocumentID: UInt64] = [:]
 
     override var nextDeadline: UInt64? { nextPresenceDeadline }

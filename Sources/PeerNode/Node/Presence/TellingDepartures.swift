@@ -2,11 +2,12 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Who is offline, and of whom nobody here can say (PROTOCOL.md, 5.10).
+/// Who is offline, and whose presence nobody here knows (PROTOCOL.md, 5.10).
 ///
-/// Offline is who was linked to this node and is not any more, or says so. Of anybody else without
-/// a word nothing is known: they may be linked to others. That they are is known of whom another
-/// member says to reach, and of who has written something since the link ended.
+/// A member is offline who was linked to this node and is no longer, or who says so. About any
+/// other member without an update nothing is known: they may be linked to others. They are online
+/// if another member says that they are linked, or if they have written something since the link
+/// ended.
 extension Presences {
     /// Notes who is gone with a link.
     func noteDepartures(

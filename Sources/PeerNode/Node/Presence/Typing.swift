@@ -2,14 +2,14 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// That somebody writes something: told to those who may read it, and gone after 10 s.
+/// Typing indicators: told to those who may read the message, and dropped after 10 s.
 extension Presences {
     func tellTyping(
         in channel: Workspace.Channel, of workspace: Workspace
     ) throws(NodeError) {
         guard workspace.ownRole != nil else { throw core.membership.notAllowed(in: workspace) }
         try core.channels.refuseOutsider(of: channel, in: workspace)
-        // Whoever wants to look as if nobody were there is not there to type.
+        // A person who wants to look offline does not show that they type.
         guard workspace.own.shownPresence.state != .offline else { return }
         let now = time.monotonic
         toldTyping = toldTyping.filter { $0.value &+ Limits.typingMilliseconds > now }

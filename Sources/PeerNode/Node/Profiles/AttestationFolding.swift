@@ -1,9 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What verifiers say that members have proved, taken over from the profile document (PROTOCOL.md,
-/// 3.9). The words stay in memory, like what people say of themselves; which of them count is worked out
-/// when somebody asks, since that follows from who may verify now.
+/// Folds what verifiers attest about members from the profile document (PROTOCOL.md, 3.9). The
+/// assertions stay in memory, like profiles; which of them count is computed on demand, since it
+/// depends on who may verify now.
 extension Profiles {
     /// Takes over what a verifier says, or somebody who is none.
     func fold(
@@ -180,7 +180,7 @@ extension Profiles {
             isBackfill: isBackfill)
     }
 
-    /// What the own member said of others that was taken back, as `takeHidden` gives it.
+    /// Attestations by the local member that were withdrawn, in the form of `takeHidden`.
     func withdrawn() throws(StorageError) -> [(workspace: Int64, arrival: Int64)] {
         guard home != nil, mayWrite else { return [] }
         var found: [(workspace: Int64, arrival: Int64)] = []

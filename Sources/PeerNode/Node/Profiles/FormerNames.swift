@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What a call meant by a name that somebody had before.
+/// The meaning of a call's name that somebody had before.
 struct FormerNameTaken {
     /// As it was typed.
     let name: String
@@ -9,11 +9,12 @@ struct FormerNameTaken {
     let workspace: Workspace
 }
 
-/// A former name leads to who had it for 30 days, where nobody is called so now (PROTOCOL.md, 3.2).
+/// A former name identifies its member for 30 days, unless somebody else has it now (PROTOCOL.md,
+/// 3.2).
 ///
-/// It follows from the words that are kept in the profile document, and from their times: the same on
-/// every device and after every start. Only names that nobody has are looked for, so this costs
-/// nothing while people are called by what they are called.
+/// It is a function of the assertions in the profile document and their times: the same on every
+/// device and after every start. Only names that nobody has now are looked up, so this costs
+/// nothing in the usual case.
 extension Profiles {
     /// What a member was called within the last 30 days and is not now, the latest first, at most
     /// `Limits.formerNamesMax`.

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// People and channels whose names look alike, of which each is marked.
+/// People and channels whose names look alike; all of them are marked.
 extension Workspace {
     /// Whether somebody else's name could be taken for this person's, on a screen.
     ///
@@ -31,7 +31,7 @@ extension Workspace {
         return twins.contains(member)
     }
 
-    /// Whether another channel's name could be taken for this one's, on a screen.
+    /// Whether another channel's name looks the same on a screen.
     func hasTwin(_ channel: Channel) -> Bool {
         channelIndex.hasTwin(channel, naming)
     }

@@ -1,17 +1,17 @@
 import WorkspaceModel
 
-/// Names that are given here, so that whoever types one reaches what it names.
+/// Validates names that are given here, so that typing a name finds what it names.
 ///
-/// These rules are no part of an operation's validity: what others called something stays, and a
-/// channel is found under it. A person is shown under it, and found by id alone where it could not be
-/// given here: people choose their own names, a changed program writes any, and none of them may take
-/// what a word, a list or another name means.
+/// These rules do not affect an operation's validity: a name that others have given stays, and a
+/// channel is found by it. A person with a name that could not be given here is shown under it, but
+/// found by id only: people choose their own names, a modified program writes any, and such a name
+/// must not take the meaning of a keyword, a list or another name.
 enum NewNames {
-    /// The words behind a sign that mean everybody in the channel. Nobody is told from here who is
-    /// there now, so `@here` is one of them.
+    /// The words that mention everybody in the channel. `@here` is one of them, since a node does
+    /// not know who is online now.
     static let everybody = ["channel", "everyone", "here"]
 
-    /// A channel's name. A `#` in front is the sign that people write before it, and no part of it.
+    /// A channel's name. A leading `#` is only a way to type it, and not part of it.
     static func channel(_ typed: String, field: String) throws(NodeError) -> String {
         try signed("#", typed, field: field)
     }

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What one says of oneself: what others see of it, and what stays on the own devices.
+/// A member's own profile: what others see of it, and what stays on their own devices.
 extension Profiles {
     func profile(
         of member: MemberID, in workspace: Workspace
@@ -26,11 +26,11 @@ extension Profiles {
 
     // MARK: Who sees what
 
-    /// What one's own profile says in one field.
+    /// The state of one field of the member's own profile.
     private struct FieldState: Equatable {
         /// What everybody here can see.
         var published: String?
-        /// What is on one's own devices alone.
+        /// The value that only this person's devices have.
         var kept: String?
         /// Whether it is shown, or would be.
         var isShown: Bool
@@ -194,8 +194,8 @@ extension Profiles {
     }
 }
 
-/// What is kept of one field on the own devices alone: whether others see it, and what it says
-/// where they do not.
+/// What only this person's devices store about a field: whether others see it, and its value where
+/// they do not.
 struct HiddenField {
     /// `nil` where nothing was chosen.
     let isShown: Bool?
@@ -229,15 +229,16 @@ struct HiddenField {
 }
 
 extension ProfileChange.Field {
-    /// The setting of the own document that keeps what others do not see.
+    /// The setting in an own document that stores what others do not see.
     var setting: String { "profile." + word }
 
-    /// Whether others see it unless something else was chosen.
+    /// Whether others see it by default.
     var isShownByDefault: Bool { self != .phone }
 }
 
 extension Workspace {
-    /// What the own person may see of somebody. Guests see names, and nobody the key of a picture.
+    /// What this person may see of a member. Guests see only names, and nobody sees the key of a
+    /// picture.
     func shownFields(of member: MemberID) -> [ProfileChange.Field: String] {
         guard ownRole != .guest, var fields = people.fields[member] else { return [:] }
         fields[.image] = Picture.shown(fields[.image])

@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What members say of themselves, taken over from the profile document. A pure fold, in memory:
-/// no table holds what a passphrase protects.
+/// Folds what members say about themselves from the profile document. A pure fold, in memory: no
+/// table contains what a passphrase protects.
 extension Profiles {
     /// Somebody about whom something else is said than before, or whose device is called something
     /// else, told at the end of the turn.
@@ -147,9 +147,9 @@ extension Profiles {
 
     // MARK: What came beside a word that takes it back
 
-    /// What the own member said in fields that are taken back or hidden, and of others where that was
-    /// withdrawn, by workspace and arrival number, so that it is erased: another own device may have
-    /// written it when it had not heard of that, and whoever hid the field named what was known then.
+    /// What the local member said in fields that are cleared or hidden, and attestations that were
+    /// withdrawn, by workspace and arrival number, to be erased: another device of theirs may have
+    /// written it before it knew, and the author who hid the field named only what was known then.
     func takeHidden() throws(StorageError) -> [(workspace: Int64, arrival: Int64)] {
         var hidden = try withdrawn()
         guard !hiddenProfiles.isEmpty, home != nil, mayWrite else { return hidden }
@@ -170,7 +170,7 @@ extension Profiles {
 
     // MARK: Writing
 
-    /// Writes a word of the own member that takes the place of what counts now.
+    /// Writes an assertion of the local member that replaces the current one.
     ///
     /// - Returns: whether this device may write.
     func authorProfile(
@@ -200,7 +200,7 @@ extension Profiles {
         guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
 
-    /// Refuses to say something of the own member that would not count.
+    /// Refuses to write a profile field of the local member that would not count.
     func refuseOverruled(
         _ subject: ProfileRegisters.Subject, in workspace: Workspace
     ) throws(NodeError) {

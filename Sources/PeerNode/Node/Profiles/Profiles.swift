@@ -3,15 +3,16 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What people say of themselves, and names that they gave up.
+/// What people say about themselves, and names that they had before.
 final class Profiles: Component {
-    /// The workspaces in which the own member may say something in a hidden field.
+    /// The workspaces in which the local member may have a value in a hidden field.
     var hiddenProfiles: Set<Int64> = []
-    /// The workspaces of which the profile document is to be read at the end of the turn.
+    /// The workspaces whose profile document has to be read at the end of the turn.
     var due: Set<Int64> = []
     /// Whose profiles have changed in this turn: the first operation, and whether all is backfill.
     var profileEdits: [ProfileEdit: (arrival: Int64, isBackfill: Bool)] = [:]
-    /// The workspaces in which an attestation came, or one may count otherwise: whether all is backfill.
+    /// The workspaces in which an attestation arrived, or one may count differently: whether all is
+    /// backfill.
     var attestationEdits: [Int64: Bool] = [:]
     /// The former names by which the call that is answered has meant somebody.
     var formerNamesTaken: [FormerNameTaken] = []

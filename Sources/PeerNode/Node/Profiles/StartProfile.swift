@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What a new identity is to have, everything about it checked.
+/// The validated values for a new identity.
 struct IdentityStart {
     let name: String
     /// Whether it gets a recovery phrase.
@@ -12,8 +12,8 @@ struct IdentityStart {
     let profile: [ProfileChange.Field: String]
 }
 
-/// What somebody has said of themselves before there was a workspace: it goes into each one that they
-/// make or come into, where each field is shown or hidden as it is by itself.
+/// The profile that a person has set before joining a workspace: it is copied into each one that
+/// they create or join, with each field shown or hidden by its default.
 extension Profiles {
     private static let startProfileName = "profile.start"
 

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The objects that people and scripts see (4-interface 4.9), from what the other rooms hold.
+/// Builds the objects that people and scripts see (4-interface 4.9) from what the other rooms hold.
 extension Queries {
     // MARK: People
 
@@ -70,7 +70,7 @@ extension Queries {
         return object
     }
 
-    /// One word for how the own person stands to a workspace.
+    /// A word for this person's state in a workspace.
     func state(of workspace: Workspace) -> String {
         if workspace.fields.deletion != nil { return "deleted" }
         return core.membership.ownEnd(in: workspace)?.cause.rawValue ?? "member"
@@ -359,7 +359,7 @@ extension Queries {
         return reading
     }
 
-    /// When the own person has starred a message, milliseconds since 1970; `nil` where they have not.
+    /// When this person has starred a message, milliseconds since 1970; `nil` where they have not.
     func starredAt(
         _ message: MessageKey, in workspace: Workspace
     ) throws(StorageError) -> Int64? {

@@ -3,12 +3,12 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What people see of devices and of peers.
+/// What people see of devices and peers.
 extension Queries {
-    /// The devices that others have added to themselves lately, the newest first. Whoever comes by a
-    /// key of somebody does that, too.
+    /// The devices that members have recently added to themselves, the newest first. A thief with
+    /// somebody's key does that, too.
     func newDevices(of workspace: Workspace) -> [(PersonObject, DeviceObject)] {
-        // What was there before this device is nothing that changed.
+        // A device that was there before this one is not a change.
         let joined = home.flatMap {
             object(ofDevice: $0.device, in: workspace)?.addedAt
         }

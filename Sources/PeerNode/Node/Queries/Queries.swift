@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What people see: objects of the interface, names that are looked up, and search.
+/// What people see: objects of the interface, name lookup, and search.
 final class Queries: Component {
     var search = SearchState()
 

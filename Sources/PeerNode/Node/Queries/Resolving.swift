@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Finding what a call names (4-interface 4.0.2): an id, or a name without regard to case.
+/// Resolves what a call names (4-interface 4.0.2): an id, or a name, ignoring case.
 extension Queries {
     /// The workspace a call acts in: the one it names, else the selected one. What its owner has
     /// ended is not worked in any more.

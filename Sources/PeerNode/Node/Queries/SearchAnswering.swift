@@ -1,11 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Looking at what the index proposes, and answering whoever asked.
+/// Verifies the candidates from the index, and answers the caller.
 extension Queries {
-    /// Hands the index what came meanwhile, and then asks it: what was written before the question
-    /// is found.
-    /// Asks as soon as the index was handed what there is by now; after a bulk it is asked at once,
+    /// First hands the index what has arrived meanwhile, and then queries it, so that what was
+    /// written before the call is found. While a large backlog is being indexed it queries at once,
     /// and the answer says so.
     func askFresh(_ call: CallID) throws(StorageError) {
         let newest = store.operations.arrival

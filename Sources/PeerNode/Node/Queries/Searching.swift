@@ -1,11 +1,11 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Handing messages to the search index, after the COMMIT that made them.
+/// Hands messages to the search index, after the COMMIT that stored them.
 ///
-/// The index takes operations in the order of their arrival, a slice a turn, and says how far it
-/// came; so it catches up by itself after a start, a crash or a loss of its file. What is said of
-/// older messages later goes through `reindex`.
+/// The index takes operations in the order of arrival, a slice per turn, and reports its position;
+/// so it catches up by itself after a start, a crash or a loss of its file. Later changes of older
+/// messages go through `reindex`.
 extension Queries {
     // MARK: Opening and closing
 
@@ -47,8 +47,7 @@ extension Queries {
         order(.open(place, arrival: arrival))
     }
 
-    /// Has the index forgotten, and its file removed. Whoever waits is told that the node is
-    /// locked.
+    /// Drops the index and removes its file. Waiting callers are told that the node is locked.
     func stopSearch() {
         // A start without keys does not know what the last one left.
         guard search.standing != .off || turn.session.lock.sealed != nil else { return }

@@ -2,8 +2,8 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// Notes in the search index: each stands where the operation is that made it, with its title in the
-/// first line and its text of today below.
+/// Notes in the search index: each is indexed under the operation that created it, with its title
+/// in the first line and its current text below.
 extension Queries {
     /// What the index is to know of a note; `nil` where it was deleted, or another word made it.
     ///

@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Waiting for what peers know of the own past, before anything is signed.
+/// Waits for what peers know of this device's past, before anything is signed.
 extension Syncing {
     func askForOwnHistory() {
         guard workspaces.values.contains(where: { $0.standing == .member }) else { return }
@@ -27,7 +27,7 @@ extension Syncing {
         return true
     }
 
-    /// Takes a new store id when peers knew more, and lets whoever waited go on.
+    /// Takes a new store id when peers knew more, and resumes the waiting calls.
     ///
     /// - Returns: whether anything was written.
     func settleOwnHistory() throws(StorageError) -> Bool {

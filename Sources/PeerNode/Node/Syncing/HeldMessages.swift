@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who got to hold more of what the own device wrote, in one turn.
+/// Which devices got more of what this device wrote, in one turn.
 struct HeldNews {
     /// By branch: how many of its operations each device held before, from the log's start.
     var receipts: [Int64: [DeviceID: UInt64]] = [:]
@@ -11,20 +11,20 @@ struct HeldNews {
     var isEmpty: Bool { receipts.isEmpty && agreed.isEmpty }
 }
 
-/// The event `message.held`, which passes: an own message got to the first other device or person, or
-/// to all people or all devices of those who read its channel.
+/// The transient event `message.held`: a message by this device has reached the first other device
+/// or person, or all people or all devices of its channel's readers.
 ///
-/// It counts both: `holders` are devices, this one among them, and whoever carries the message is one.
-/// `people` of `readers` are those who are to read it, each once and without the own person
+/// It counts both: `holders` are devices, including this one and those that only relay the message.
+/// `people` of `readers` are the readers it has reached, each counted once, without this person
 /// (``MessageReaders``).
 ///
 /// What others hold follows from receipts and agreed states (PROTOCOL.md, 5.4), not from a list of
-/// messages that somebody watches. So a message that was written before a restart is told of too,
-/// and nothing has to be kept.
+/// watched messages. So a message that was written before a restart is reported too, and nothing
+/// has to be stored.
 extension Syncing {
     // MARK: What changes
 
-    /// Notes a receipt that brings something new.
+    /// Records a receipt for something new.
     ///
     /// - Parameter before: how many operations of the branch the device held.
     func noteHolding(_ branch: LogBranch, by device: DeviceID, _ before: UInt64) {

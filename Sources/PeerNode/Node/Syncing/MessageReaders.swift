@@ -1,30 +1,30 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The people who are to have a message, with the devices on which they can read it.
+/// The people who should get a message, with the devices on which they can read it.
 ///
-/// They are the members of its conversation, each once. Who only carries what others wrote, a guest
-/// who is not in the channel, who is not in a private one, and who was added to a channel that shows
-/// nothing older after it was written, are none of them. Neither is who has no device but a phrase.
+/// They are the members of its conversation, each counted once. Not included are relays, guests who
+/// are not in the channel, members who are not in a private one, members who were added later to a
+/// channel that shows no history, and members with no device but a phrase.
 struct MessageReaders {
     /// This home's person, who is not waited for.
     let own: MemberID
     /// The devices of each, phrases left out; never empty.
     let devices: [MemberID: [DeviceID]]
 
-    /// How many people these are besides the own one.
+    /// The number of readers besides this person.
     var count: Int { devices.keys.count { $0 != own } }
 
-    /// Of how many of them a device is among the holders.
+    /// For how many readers at least one device is among the holders.
     func count(holding holders: Set<DeviceID>) -> Int {
         devices.count { $0.key != own && $0.value.contains { holders.contains($0) } }
     }
 
-    /// All devices, those of the own person included.
+    /// All devices, including this person's.
     var allDevices: Set<DeviceID> { Set(devices.values.joined()) }
 }
 
-/// How far a message has come to one person, whatever number of devices they use.
+/// How far a message has reached one person, on any of their devices.
 enum HolderVerdict: String {
     /// A device on which they can read it has it.
     case held
@@ -71,8 +71,8 @@ extension Syncing {
 }
 
 extension PrivateDocument {
-    /// Everybody who had a seat by what whoever introduced a key knew, which includes who came with
-    /// it; `nil` where nothing that is known here introduces it.
+    /// Everyone who had a seat in the past of the operation that introduced a key, including those
+    /// added by it; `nil` where no known operation introduces it.
     func seated(before key: KeyID) -> Set<MemberID>? {
         var made = membership.introducing[key] ?? []
         if records[rootID]?.keyID == key { made.append(rootID) }

@@ -1,7 +1,8 @@
 import CRDTStore
 import SyncProtocol
 
-/// What links say of addresses and accounts that somebody wants verified (PROTOCOL.md, 5.11 and 5.12).
+/// Link messages about addresses and accounts that somebody wants verified (PROTOCOL.md, 5.11 and
+/// 5.12).
 extension Syncing {
     func proofWord(_ message: SyncMessage, on link: PeerLink) throws(StorageError) {
         guard let number = message.workspace, let workspace = workspace(numbered: number, on: link)

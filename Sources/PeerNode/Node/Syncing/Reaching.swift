@@ -2,9 +2,10 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Whom a device reaches itself with what it writes. It tells that before it writes, and takes it back
-/// when one of them does not confirm; who was told passes nothing on to them. So a message in a team
-/// where all are linked costs as many sendings as there are people, not its square (PROTOCOL.md, 5.4).
+/// The peers that a device sends its new operations to directly. It announces them before it
+/// writes, and withdraws one that does not confirm; peers that know the set do not relay to its
+/// members. So a message in a fully linked team costs as many transmissions as there are people,
+/// and not the square (PROTOCOL.md, 5.4).
 extension Syncing {
     /// Begins anew with the peers of these workspaces: what was agreed with them is not so any more.
     func beginAnew(in numbers: [Int64]) throws(StorageError) {

@@ -3,9 +3,9 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What this node and its peers have of each workspace, and telling each other of it.
+/// Tells peers what this node has of each workspace, and tracks what they have.
 final class Syncing: Component, LinkSyncs {
-    /// Who got to hold what the own device wrote, in this turn.
+    /// Which devices got what this device wrote, in this turn.
     var heldNews = HeldNews()
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
@@ -15,7 +15,7 @@ final class Syncing: Component, LinkSyncs {
     override var nextDeadline: UInt64? { receiptsDue }
 }
 
-/// Messages of peers, and the sync sessions they belong to.
+/// Messages from peers, and the sync sessions they belong to.
 extension Syncing {
     // MARK: Messages
 
@@ -122,8 +122,9 @@ extension Syncing {
     private func isShared(
         _ workspace: Workspace, withLink link: PeerLink, _ peer: PeerIdentity
     ) -> Bool {
-        // Whoever knows the tag knows the workspace's id; the handshake showed a secret of it, or
-        // of another one that both are in. Who was removed from this one has to hear that there.
+        // A peer that knows the tag knows the workspace's id; in the handshake it proved to know a
+        // secret of it, or of another workspace that both are in. A former member has to be told
+        // there that they were removed.
         if peer.knowsSecret(of: workspace.id) { return true }
         if link.secrets.provenWorkspaces.contains(workspace.number) { return true }
         return core.membership.standing(of: peer.device, in: workspace) != .authorityOnly
@@ -235,7 +236,8 @@ extension Syncing {
             receipts(tips, of: device, in: workspace)
         case .ownOperationsConfirmed: sync.knowsOwnHistory = true
         case .refused(let refusal):
-            // Whoever is about to be admitted, or does not know us yet, serves nothing so far.
+            // A peer that is about to be admitted, or does not know this device yet, serves nothing
+            // so far.
             guard refusal != .authorityOnly else {
                 sync.unknownSince = sync.unknownSince ?? time.monotonic
                 return
@@ -329,7 +331,7 @@ extension Syncing {
             core.log.appended = []
             core.log.retention.moved = [:]
             core.log.needed = [:]
-            // First, or whoever was removed in this turn would be told what follows in it.
+            // First, since a member who was removed in this turn must not get what follows in it.
             try standingsMayHaveEnded(stored)
             for workspace in Set(stored.filter { $0.own != nil }.map(\.workspace)).sorted() {
                 tellReach(of: workspace)

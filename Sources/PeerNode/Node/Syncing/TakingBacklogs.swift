@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Taking what peers bring, a part in each turn.
+/// Takes in what peers have sent, a part in each turn.
 extension Syncing {
     /// Takes the operations of a message, as far as there is time in this turn, and the rest later.
     /// Nobody's come before those of another link that wait already.

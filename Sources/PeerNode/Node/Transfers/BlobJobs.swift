@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Jobs for the desk beside the loop, which alone sees the bytes of blobs.
+/// Jobs for the desk beside the loop, the only place that sees the bytes of blobs.
 final class BlobJobs: FilePart {
     /// Whether the desk has had its first job.
     private var isBegun = false

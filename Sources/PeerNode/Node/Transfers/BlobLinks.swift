@@ -2,7 +2,7 @@ import BlobStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What of blobs goes over a link.
+/// Blob messages on a link.
 extension PeerLink {
     /// The bit of a handshake that says that a node knows blobs.
     static let blobFeature: UInt64 = 1

@@ -3,7 +3,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What one link was asked for.
+/// The requests to one link.
 struct BlobSource {
     /// The blobs that the other end was asked about.
     var asked: Set<BlobRoot> = []
@@ -13,7 +13,7 @@ struct BlobSource {
     var unasked = 0
 }
 
-/// The numbers by which the scheduler knows devices, for as long as the process runs.
+/// The scheduler's numbers for devices, for as long as the process runs.
 struct DeviceNumbers {
     private var numbers: [DeviceID: PieceScheduler.PeerID] = [:]
     private var devices: [PieceScheduler.PeerID: DeviceID] = [:]
@@ -33,7 +33,7 @@ struct DeviceNumbers {
     }
 }
 
-/// Asking other devices for pieces.
+/// Requests pieces from other devices.
 extension FileTransfers {
     /// Sends what the scheduler wants. To a device without a link nothing can be sent, nor is owed.
     func send(_ messages: [PieceScheduler.Message]) {

@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// What is kept of files, and what goes.
+/// Decides which files are kept and which are evicted.
 extension FileCache {
     /// Begins to look for what is not needed here, where that is due.
     ///

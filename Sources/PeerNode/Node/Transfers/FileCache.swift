@@ -2,16 +2,18 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// The room that files take, as its owner asks for it.
+/// How much space files may take, as the owner has set it.
 final class FileCache: FilePart, FileCacheCommands {
     /// Since when no message names a blob, by its number.
     var orphans: [Int64: UInt64] = [:]
     /// When blobs that no message names are looked for, on the monotonic clock.
     var collectDue: UInt64 = 0
 
-    /// Where it is stored how long unused files stay, as text; nothing there is for ever.
+    /// The registry key of the retention period of unused files, stored as text; without a value
+    /// the default applies.
     private static let periodName = "file.unused"
-    /// Where it is stored how many bytes files may take, as text; nothing there is what is usual.
+    /// The registry key of the limit for the bytes that files may take, stored as text; without a
+    /// value the default applies.
     private static let quotaName = "file.quota"
 
     var nextDeadline: UInt64? {

@@ -1,7 +1,7 @@
 import BlobStore
 import WorkspaceModel
 
-/// A file that was put and that no message names yet. It holds a key, and is not stored.
+/// A file that was added and that no message names yet. It holds a key, and is not stored.
 struct FileDraft {
     let name: FileName
     let type: MediaType
@@ -14,7 +14,7 @@ struct FileDraft {
     var item: Manifest.Item { Manifest.Item(name: name, type: type, contents: contents) }
 }
 
-/// Files that were put and that no message names yet, by the ids that people see.
+/// Files that were added and that no message names yet, by public id.
 final class FileDrafts: FilePart {
     private var drafts: [String: FileDraft] = [:]
 

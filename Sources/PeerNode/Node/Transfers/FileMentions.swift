@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// What messages and pictures say of blobs.
+/// Which blobs messages and pictures name.
 final class FileMentions: FilePart {
     /// The number that stands for files which lie in their messages, where messages name blobs.
     static let inlineNumber: Int64 = 0

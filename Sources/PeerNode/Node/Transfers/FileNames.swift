@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Finding the files that calls name.
+/// Resolves the files that calls name.
 final class FileNames: FilePart {
     /// The files of a message that is to be sent, by the ids under which they were added.
     ///
@@ -142,7 +142,7 @@ final class FileNames: FilePart {
     }
 }
 
-/// The files that a message has so far, so that none is in it twice.
+/// The files of a message so far, so that it contains none twice.
 private struct SeenFiles {
     private var ids: Set<String> = []
     private var roots: Set<BlobRoot> = []
@@ -150,7 +150,7 @@ private struct SeenFiles {
     private var small: Set<[UInt8]> = []
 
     /// - Parameter path: where it was read, if it was just added.
-    /// - Returns: whether it is none of those before.
+    /// - Returns: whether it differs from all before.
     mutating func insert(_ id: String, _ item: Manifest.Item, _ path: String?) -> Bool {
         guard ids.insert(id).inserted else { return false }
         if let path, !paths.insert(path).inserted { return false }

@@ -3,7 +3,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What the other end of a link is given.
+/// What one link is served.
 struct FileService {
     /// The blobs of which the other end wants word of what is held here.
     var watched: Set<BlobRoot> = []
@@ -17,7 +17,7 @@ struct FileService {
     var proofs = 0
 }
 
-/// Giving others what they ask for.
+/// Serves the pieces that peers ask for.
 final class FileServing: FilePart {
     private var services: [LinkID: FileService] = [:]
 
@@ -62,7 +62,7 @@ final class FileServing: FilePart {
         return pieces == nil && services[link.id]?.watched.remove(root) != nil
     }
 
-    /// Tells whoever wants to hear of it what is held now.
+    /// Tells the peers that watch a blob what is held of it now.
     func tellHeld() throws(StorageError) {
         for root in room.blobs.takeChanged() {
             let watching = network.ordered.filter {

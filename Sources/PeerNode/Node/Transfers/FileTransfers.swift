@@ -3,7 +3,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// A blob that is being fetched, besides what the scheduler knows of it.
+/// A blob that is being fetched: the state that the scheduler does not hold.
 struct FileTransfer {
     /// Its short number.
     let number: Int64
@@ -28,7 +28,7 @@ struct FileTransfer {
     }
 }
 
-/// Blobs that are fetched from other devices, and their sources.
+/// Blobs that are being fetched from other devices, and their sources.
 final class FileTransfers: FilePart {
     /// Which piece is asked of whom.
     var scheduler = PieceScheduler()

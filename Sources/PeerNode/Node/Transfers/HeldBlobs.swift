@@ -2,7 +2,8 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Which chunks of blobs are held, as the tables say, and of which blobs peers have not heard it yet.
+/// Which chunks of blobs are held, according to the tables, and about which blobs peers have not
+/// been told yet.
 final class HeldBlobs: FilePart {
     /// Blobs of which more or less is held since peers were told.
     private var changed: Set<BlobRoot> = []

@@ -1,11 +1,11 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which devices said to hold all of a blob.
+/// Which devices said that they hold all of a blob.
 ///
-/// Of many small files each source says so once, and nothing is asked of it before: a COMMIT for each
-/// word would hold up what follows from it. So words wait for a COMMIT that takes them along, a moment
-/// at most. What a power cut takes of them is asked anew with the next transfer.
+/// For many small files each source says so once, without being asked: a COMMIT for each would
+/// delay what follows from it. So they wait, only a moment, for a COMMIT that happens anyway. What
+/// a power cut loses is asked again with the next transfer.
 final class KnownHolders: FilePart {
     private struct Word {
         /// What it holds, encoded; `nil` where it does not hold all, or no longer.

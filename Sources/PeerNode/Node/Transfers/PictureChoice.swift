@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Pictures that somebody chooses, of those that were added or are shown.
+/// Chooses pictures from those that were added or are displayed.
 final class PictureChoice: FilePart {
     /// A file that was added, to be shown as a picture.
     ///

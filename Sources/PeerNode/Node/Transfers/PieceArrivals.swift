@@ -3,7 +3,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What comes of blobs that are fetched, and what the desk makes of it.
+/// Handles arriving pieces of blobs, and the results from the desk.
 extension FileTransfers {
     /// A piece of a blob came.
     func received(

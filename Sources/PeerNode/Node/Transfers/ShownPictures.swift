@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Where a picture is shown, which says who may fetch it.
+/// Where a picture is displayed, which determines who may fetch it.
 enum PictureUse: Hashable {
     /// By a member, or by the workspace: every member sees it.
     case members(of: Int64)
@@ -16,14 +16,14 @@ enum PictureUse: Hashable {
     }
 }
 
-/// A picture, and where it is shown.
+/// A picture, and where it is displayed.
 struct ShownPicture {
     let picture: Picture
     var uses: Set<PictureUse> = []
 }
 
-/// Pictures of people, workspaces and channels that are blobs. Which there are follows from what is shown
-/// now; no table has them, since each names a key.
+/// Pictures of people, workspaces and channels that are blobs. They are computed from what is
+/// displayed now; no table has them, since each names a key.
 final class ShownPictures: FilePart {
     /// What tells that other pictures may be shown in a workspace.
     private struct Mark: Equatable {

@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// How far transfers have come.
+/// The progress of transfers.
 extension FileTransfers {
     /// Tells how far transfers have come, where anybody listens to what passes.
     func tellProgress() {

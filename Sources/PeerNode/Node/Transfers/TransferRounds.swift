@@ -1,8 +1,8 @@
 import BlobStore
 import WorkspaceModel
 
-/// Which transfers a turn has to look at: of many thousands of small files some begin and some end in
-/// each, and for those that go on there is mostly nothing to do.
+/// Which transfers a turn has to examine: of many thousands of small files some start and some end
+/// in each turn, and most of the others need nothing.
 struct TransferRounds {
     /// Between two looks at what there is to tell, milliseconds.
     private static let lookMilliseconds: UInt64 = 100

@@ -1,7 +1,7 @@
 import NoteText
 public import WorkspaceModel
 
-/// A line of an editor, read.
+/// A parsed line from an editor.
 struct AttachedLine {
     /// Lines that it has taken of the node.
     let node: Int

@@ -1,7 +1,7 @@
 import NoteText
 public import WorkspaceModel
 
-// Where people are in the text.
+// Cursors of other people in the text.
 extension AttachedText {
     /// Hears where somebody else is, and what they have not published.
     ///
@@ -17,7 +17,7 @@ extension AttachedText {
         hasNewOthers = true
     }
 
-    /// Hears who is in the note where it was read: whoever is not among them has gone.
+    /// Takes the list of participants as it was read: anybody who is not in it has left.
     ///
     /// - Parameter list: `participants` of `note.get`.
     public mutating func hearParticipants(_ list: JSONValue?) {

@@ -1,7 +1,7 @@
 import NoteText
 public import WorkspaceModel
 
-// What the node says of the text.
+// Changes of the text that the node reports.
 extension AttachedText {
     /// The node has written what it was asked.
     ///
@@ -49,7 +49,7 @@ extension AttachedText {
     /// Takes up what the node has told, once it is known what of it is the editor's own.
     private mutating func settle() throws(NodeError) {
         guard var new = writing, let answer = new.answer else { return }
-        // Where in what was told the own change is, and how many steps it takes there.
+        // Where the editor's own change is among the reported steps, and how many steps it takes.
         let place: (index: Int, count: Int)?
         if answer.from == answer.to {
             let before = new.steps.lastIndex { $0.to == answer.to }

@@ -4,14 +4,15 @@ public import WorkspaceModel
 /// The text of a note between the node and an editor, which both change without waiting for each
 /// other (docs/EDITORS.md).
 ///
-/// The editor says how many lines of the other side it has taken, and passes over those that were
-/// written before its own last one came. So it never carries a change past another: that is done
-/// here. Nothing here reads or writes: whoever has the two ends calls, and passes on what comes of it.
+/// The editor says how many lines of the other side it has applied, and ignores those that were
+/// written before its own last line arrived. So it never transforms a change over another; this
+/// type does. It does no I/O: its owner reads and writes both ends, and sends what the calls
+/// return.
 public struct AttachedText {
-    /// The text as the node had it when it was heard of last, and what names that.
+    /// The node's text as it was last reported, and its version.
     var text: [Unicode.Scalar]
     var version: String
-    /// The text as the editor has it: after `taken` lines of ours and `received` of its own.
+    /// The editor's text: after `taken` of our lines and `received` of its own.
     var shown: [Unicode.Scalar] = []
     var taken = 0
     private(set) var received = 0
@@ -47,7 +48,7 @@ public struct AttachedText {
         var authors: [JSONValue] = []
         /// What the node told since it was asked.
         var steps: [Step] = []
-        /// Before and after the own change, once the node has answered.
+        /// The versions before and after the editor's change, once the node has answered.
         var answer: (from: String, to: String)?
     }
 

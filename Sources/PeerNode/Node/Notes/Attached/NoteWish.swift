@@ -1,7 +1,7 @@
 import NoteText
 import WorkspaceModel
 
-/// What somebody wants to change in a note, in terms of a version that they have seen.
+/// A requested change of a note, relative to a version that its author has seen.
 enum NoteWish {
     /// The whole text, as it is to be.
     case text(String)
@@ -60,7 +60,7 @@ extension NoteStep {
     }
 }
 
-/// Finds what has to be changed so that lines look as somebody wants them.
+/// Computes the changes that give lines a requested look.
 struct NoteLookChanges {
     /// Lines as they are, by where they begin.
     private let starts: [Int]

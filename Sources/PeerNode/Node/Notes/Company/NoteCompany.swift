@@ -3,14 +3,14 @@ import NoteText
 import SyncProtocol
 import WorkspaceModel
 
-/// Who else is in the notes that somebody here watches, and what is said of oneself there. Nothing of it is
-/// stored, and it goes with the links over which it came.
+/// Who else is in the notes that somebody here watches, and what this person tells there. Nothing
+/// of it is stored, and it is dropped with the links that it came over.
 struct NoteCompany {
     /// Somebody else who has a note open.
     struct Guest {
         let member: MemberID
         let device: DeviceID
-        /// What they said last.
+        /// Their latest update.
         var word: NoteWord
         /// What they have not published, as far as it is an edit.
         var draft: NoteEdit?
@@ -115,12 +115,12 @@ struct NoteCompany {
     }
 }
 
-/// Telling others what happens here in a note.
+/// Tells others what this person does in a note.
 final class NoteSpeaking: NotePart {
     // MARK: Saying
 
-    /// Says what is due: to whoever has not heard that a note is open here, and what is new to those who
-    /// have it open, too.
+    /// Sends what is due: to members who have not heard that a note is open here, and changes to
+    /// those who have it open too.
     func tellCompany() {
         room.attendance.forgetEnded()
         guard home != nil,

@@ -3,7 +3,7 @@ import NoteText
 import SyncProtocol
 import WorkspaceModel
 
-/// Hearing of others what they do in a note.
+/// Handles what others tell about their activity in a note.
 extension NoteSpeaking {
     /// Takes over what somebody says of a note. The link says who speaks.
     func heard(_ word: NoteWord, in workspace: Workspace, on link: PeerLink) {

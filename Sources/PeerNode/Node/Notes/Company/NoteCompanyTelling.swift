@@ -3,7 +3,7 @@ import NoteText
 import SyncProtocol
 import WorkspaceModel
 
-/// Something that passes about who is in a note, for those who watch it.
+/// A transient event about who is in a note, for those who watch it.
 struct NoteCompanyNews {
     let place: ViewStore.NotePlace
     /// The type of the event.
@@ -11,7 +11,7 @@ struct NoteCompanyNews {
     let data: JSONValue
 }
 
-/// What is told here of who else is in a note, and of whom others are to wait for.
+/// Reports who else is in a note, and who has to be waited for.
 extension NoteSpeaking {
     /// `{by, device, at}`; `null` where nobody asks others to wait.
     func lockObject(of place: ViewStore.NotePlace, in workspace: Workspace) -> JSONValue {

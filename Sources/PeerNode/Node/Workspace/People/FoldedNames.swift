@@ -3,7 +3,7 @@ import WorkspaceModel
 /// A cache of the folded forms by which names are compared. Folding a name takes about a hundred
 /// times as long as looking it up, and the indexes of channels and people fold all of their names.
 ///
-/// Pure functions of a name: what is kept here changes no answer.
+/// They are pure functions of a name: the cache changes no answer.
 struct FoldedNames {
     /// By the bytes of names: strings are equal though an accent is written another way.
     private var keys: [[UInt8]: String?] = [:]
