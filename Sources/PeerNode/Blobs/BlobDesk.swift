@@ -1,10 +1,11 @@
 public import BlobStore
 import WorkspaceModel
 
-/// Does the jobs on blobs, one after the other, on whichever thread it is given.
+/// Runs the jobs on blobs, one after the other, on the thread that calls it.
 ///
-/// It has the chunks to itself. A long job is done a chunk at a time, and before each every short job
-/// that came meanwhile: so pieces of a transfer never wait for a file of 1 GiB that is being put.
+/// It has exclusive access to the chunks. A long job is done a chunk at a time, and before each
+/// chunk all short jobs that arrived meanwhile: so pieces of a transfer never wait while a file of
+/// 1 GiB is added.
 ///
 /// - Not thread-safe: one thread at a time.
 public final class BlobDesk {
@@ -198,7 +199,7 @@ public final class BlobDesk {
     }
 }
 
-/// A put of which all is sealed and nothing is claimed.
+/// An added file that is sealed completely and not claimed yet.
 struct SealedPut {
     let id: ErrandID
     let contents: PutContents

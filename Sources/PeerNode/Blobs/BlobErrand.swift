@@ -16,7 +16,7 @@ extension BlobErrand {
     func take(_ bytes: [UInt8]) {}
 }
 
-/// What a step of a long job has come to.
+/// The result of one step of a long job.
 enum ErrandStep {
     case goesOn
     /// It waits for its connection.
@@ -24,7 +24,7 @@ enum ErrandStep {
     case ended([BlobOutcome])
 }
 
-/// Reads a file of the owner's and seals it.
+/// Reads one of the owner's files and seals it.
 final class PutErrand: BlobErrand {
     let id: ErrandID
     private let path: String
@@ -120,7 +120,7 @@ extension BlobDesk {
     }
 }
 
-/// Writes a file into a folder of the owner's.
+/// Writes a file into one of the owner's folders.
 final class SaveErrand: BlobErrand {
     let id: ErrandID
     private let contents: SavedContents

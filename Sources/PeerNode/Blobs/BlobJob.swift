@@ -1,11 +1,11 @@
 public import BlobStore
 public import WorkspaceModel
 
-/// Work on the files of blobs: done beside the loop, so that no byte of a file waits for a turn, nor a
-/// turn for the disk.
+/// Work on the files of blobs, done beside the loop, so that neither a file's bytes wait for a turn
+/// nor a turn for the disk.
 ///
-/// Short jobs are done in the order of asking. Long ones, which go through a whole file, are done a
-/// chunk at a time between them.
+/// Short jobs run in the order of submission. Long ones, which process a whole file, run a chunk at
+/// a time between them.
 public enum BlobJob: Sendable {
     /// Comes first: removes files of no blob, and looks whether the others are as long as they must be.
     case begin(held: [BlobName: HaveMap])
@@ -43,7 +43,7 @@ public enum BlobJob: Sendable {
     case abandon(ErrandID)
 }
 
-/// How large a file may be that is put, and where it then lies.
+/// The size limit of an added file, and where it is stored.
 public struct PutBounds: Sendable {
     /// Larger ones are refused before they are read.
     let byteCountMax: UInt64
@@ -69,7 +69,7 @@ public enum SavedContents: Sendable {
     case inline([UInt8])
 }
 
-/// What was read of a file that was put.
+/// What was read from an added file.
 public struct PutContents: Sendable {
     /// Where its bytes are now.
     public enum Place: Sendable {
@@ -85,7 +85,7 @@ public struct PutContents: Sendable {
     public let start: [UInt8]
 }
 
-/// What came of a job, to be told to the core as an input.
+/// The outcome of a job, given to the core as an input.
 public enum BlobOutcome: Sendable {
     /// The first job is done. Of these blobs less is there than was thought.
     case began(less: [BlobName: HaveMap])
@@ -115,8 +115,8 @@ public enum BlobOutcome: Sendable {
     case portion(FilePortion)
 }
 
-/// A part of a file on its way between the desk and a connection, past the core: no byte of a file
-/// waits for a turn.
+/// A part of a file on its way between the desk and a connection, bypassing the core, so that no
+/// byte of a file waits for a turn.
 public struct FilePortion: Sendable {
     /// What the connection is to do.
     public enum Step: Sendable {

@@ -1,13 +1,13 @@
 public import BlobStore
 public import WorkspaceCrypto
 
-/// A file of the owner's that is read once from its beginning.
+/// One of the owner's files, read once from its beginning.
 public protocol OpenedFile: ByteSource {
     /// How long it was when it was opened.
     var byteCount: UInt64 { get }
 }
 
-/// A file of the owner's that is being written.
+/// One of the owner's files that is being written.
 public protocol SavedFile: AnyObject {
     /// Appends bytes.
     func write(_ bytes: ArraySlice<UInt8>) throws(BlobError)
@@ -17,7 +17,7 @@ public protocol SavedFile: AnyObject {
     func abandon()
 }
 
-/// The files of the owner's: what is put is read there, and what is saved is written there.
+/// The owner's files: added files are read from here, and saved files are written here.
 public protocol FilePlaces {
     /// Opens a plain file.
     func open(_ path: String) throws(BlobError) -> any OpenedFile

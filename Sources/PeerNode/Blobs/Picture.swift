@@ -4,7 +4,7 @@ import WorkspaceModel
 /// A picture of a person, a workspace or a channel that is a blob, as the text that names it
 /// (PROTOCOL.md, W-68): `blob:png:` size `:` Base32 of root and key.
 ///
-/// Its bytes are never decoded: who shows it does that.
+/// Its bytes are never decoded here; the program that displays it does that.
 struct Picture: Hashable {
     let blob: BlobName
     let key: BlobKey

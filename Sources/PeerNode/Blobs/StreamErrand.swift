@@ -1,9 +1,9 @@
 import BlobStore
 
-/// Opens some bytes of a file for a connection, chunk by chunk.
+/// Decrypts a range of a file for a connection, chunk by chunk.
 ///
-/// After each chunk it rests until the connection has room, so of a file of any size one chunk is in
-/// memory here.
+/// After each chunk it waits until the connection has room, so for a file of any size one chunk is
+/// in memory.
 final class StreamErrand: BlobErrand {
     let id: ErrandID
     private let connection: UInt64
@@ -66,10 +66,9 @@ final class StreamErrand: BlobErrand {
     }
 }
 
-/// Seals a file as a connection hands in its bytes.
+/// Seals a file whose bytes arrive over a connection.
 ///
-/// It asks for more when it has sealed what came. A file that is not handed in to its end leaves
-/// nothing behind.
+/// It asks for more once it has sealed what arrived. An incomplete file leaves nothing behind.
 final class ReceiveErrand: BlobErrand {
     let id: ErrandID
     private let connection: UInt64

@@ -2,8 +2,8 @@ private import CRDTStore
 private import WorkspaceCrypto
 public import WorkspaceModel
 
-/// The loop of a real node: it waits, hands what happened to a `TurnHost`, and carries out what
-/// comes back, after the COMMIT.
+/// The loop of a real node: it waits, passes inputs to a `TurnHost`, and carries out the returned
+/// effects, after the COMMIT.
 ///
 /// ```
 /// wait     sockets, the clock, finished jobs, signals

@@ -4,7 +4,7 @@ private import Glibc
 private import WorkspaceCrypto
 public import WorkspaceModel
 
-/// One process that is the node of a home, from its first step to its last.
+/// A process that is the node of a home, from start to end.
 public enum NodeProcess {
     /// What a node is told at its start.
     public struct Settings: Sendable {
@@ -148,7 +148,7 @@ public enum NodeProcess {
 }
 
 extension NodeError {
-    /// Why a node could not start, for whoever started it.
+    /// Why a node could not start, for the person who started it.
     init(start error: StartError, home: HomeFolder) {
         let path = NodeError.quotedPath(home.store)
         switch error {

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Opening a home at its start, before there is a loop that could wait for anything.
+/// Unlocks a home at its start, before there is a loop that could wait for anything.
 enum StartUnlocking {
     /// Opens a locked host by a passphrase.
     ///

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// A question that somebody waits for, and what was found so far.
+/// A search that a caller waits for, and what was found so far.
 struct SearchCall {
     let query: SearchQuery
     /// By its short number.
@@ -59,7 +59,7 @@ struct SearchCall {
     }
 }
 
-/// Where a list of results goes on. On the socket it is a text that nobody takes apart.
+/// The position at which a list of results continues. On the socket it is opaque text.
 enum SearchCursor: Equatable {
     /// So many channels and members were given.
     case heads(Int)

@@ -1,9 +1,9 @@
 public import CRDTStore
 import WorkspaceModel
 
-/// Does the jobs of search, one after the other, on whichever thread it is given.
+/// Runs the jobs of search, one after the other, on the thread that calls it.
 ///
-/// The index is its own: nobody else has it, and it is never older than the last job.
+/// It has exclusive access to the index, which always reflects the last job.
 ///
 /// - Not thread-safe: one thread at a time.
 public final class SearchDesk {
@@ -72,7 +72,7 @@ public final class SearchDesk {
     }
 }
 
-/// No disk: each index is new, and lies in memory. For a home that has none.
+/// No disk: each index is new and in memory. For a home without a folder.
 public struct NoSearchFiles: SearchFiles {
     /// Nothing.
     public init() {}

@@ -1,8 +1,8 @@
-/// Which letters search takes for one and the same.
+/// Which letters are the same for search.
 ///
 /// Case, accents, half and full width make no difference, and neither does how a letter is
-/// composed: Hangul from jamo, kana and its voicing mark. Index and question are folded by these
-/// functions, and so is a message before it is shown as found: what they say is what search finds.
+/// composed: Hangul from jamo, kana and its voicing mark. Index and query are folded by these
+/// functions, and so is a message before it is reported as found: they define what search finds.
 enum SearchFolding {
     /// What stands between words: blanks, punctuation, signs, emoji.
     static let separator: UInt32 = 0

@@ -1,21 +1,21 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Which messages have which words: FTS5 tables in a database of their own.
+/// Which messages contain which words: FTS5 tables in a separate database.
 ///
-/// It proposes and never decides: whoever asks opens each message and looks for themselves. So it
-/// may be behind, ahead or lost, and can be made again from the store at any time.
+/// It proposes candidates and never decides: the caller decrypts each message and verifies it. So
+/// the index may be behind, ahead or lost, and can be rebuilt from the store at any time.
 ///
-/// A table holds what arrived among 65,536 operations (4,096 in memory). The number of a row is
-/// the time of its message, in milliseconds above 16 bits of its arrival number: descending
-/// numbers of each table are its newest messages first, and FTS5 gives them without sorting.
-/// Words come folded, so the plain `ascii` tokenizer takes them as they are.
+/// A table holds what arrived among 65,536 operations (4,096 in memory). The number of a row is the
+/// time of its message, in milliseconds above 16 bits of its arrival number: descending row numbers
+/// are the newest messages first, and FTS5 returns them without sorting. Words are folded already,
+/// so the plain `ascii` tokenizer is sufficient.
 ///
 /// - Not thread-safe: one thread makes and uses it.
 final class SearchIndex {
     private let connection: Connection
     private let numbers: SearchRowNumbers
-    /// Tables at a time; older ones go.
+    /// The most tables at a time; older ones are dropped.
     private let partsMax: Int?
     /// The newest row of each table.
     private var newest: [Int64: Int64] = [:]

@@ -1,7 +1,7 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// Where the index lies.
+/// Where the index is stored.
 public enum SearchPlace: Sendable, Equatable {
     /// In a file of the home, for the store with this id.
     case file(StoreID)
@@ -9,7 +9,7 @@ public enum SearchPlace: Sendable, Equatable {
     case memory
 }
 
-/// Work on the index: done beside the loop, one job after the other, in the order of asking.
+/// Work on the index, done beside the loop, one job after the other, in the order of submission.
 public struct SearchJob: Sendable {
     /// Which opening of the index it is for. What an earlier one answers is nobody's any more.
     let generation: UInt64
@@ -25,7 +25,7 @@ public struct SearchJob: Sendable {
     }
 }
 
-/// What came of a job, to be told to the core as an input.
+/// The outcome of a job, given to the core as an input.
 public struct SearchOutcome: Sendable {
     let generation: UInt64
     let result: Result
@@ -46,7 +46,7 @@ public struct SearchOutcome: Sendable {
     }
 }
 
-/// Where a message stands in the order of search: newest first is descending.
+/// The place of a message in the order of results: descending is newest first.
 struct SearchPosition: Hashable, Comparable, Sendable {
     /// When it was written, in milliseconds; of a message that says to be from the future, when
     /// it came.
@@ -141,13 +141,13 @@ struct SearchBatch: Sendable {
     var isUrgent = true
     /// Notes among the rows.
     var noteCount: Int { rows.count { $0.isNote } }
-    /// Whether it must survive a loss of power: whoever asked for it will not ask again.
+    /// Whether it must survive a loss of power, because the caller will not ask again.
     var isFinal = false
 }
 
-/// A question to the index.
+/// A query to the index.
 struct SearchQuestion: Sendable {
-    /// In the words of FTS5.
+    /// In FTS5 syntax.
     let expression: String
     /// Only what was written at this time or later, and earlier, milliseconds.
     var since: Int64 = 0

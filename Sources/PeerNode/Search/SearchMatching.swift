@@ -1,4 +1,4 @@
-/// Where a text says what is looked for. This, and not the index, decides what is found.
+/// Where a text matches a query. This, and not the index, decides what is found.
 extension SearchQuery {
     /// More places of one text than this are not told.
     static let matchesMax = 64

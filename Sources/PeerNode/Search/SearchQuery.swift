@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// What somebody looks for: phrases that must all be there.
+/// A search query: phrases that must all occur.
 ///
-/// Words between quotation marks are one phrase, and so is what has no blank in it: `build-42` is
-/// found in "build 42" too. The last word, unless it is quoted, may be the beginning of one.
+/// Words between quotation marks are one phrase, and so is a token without blanks: `build-42` also
+/// finds "build 42". The last word, unless it is quoted, may be a prefix.
 struct SearchQuery: Sendable, Equatable {
     /// A word, or letters of a script without blanks.
     struct Piece: Sendable, Equatable {

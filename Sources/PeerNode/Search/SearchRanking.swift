@@ -1,11 +1,11 @@
 import WorkspaceModel
 
-/// The messages among which the best are looked for: the newest that match, so that a question
-/// for a common word costs no more in a long history than in a short one.
+/// The messages that are ranked: the newest that match, so that a query for a common word costs no
+/// more in a long history than in a short one.
 ///
-/// All of them have all that was looked for. So what remains of BM25 (Robertson and Zaragoza,
-/// "The Probabilistic Relevance Framework", 2009) is how often a text has it, with less weight for
-/// each further time, and how long the text is beside the others.
+/// All of them contain every phrase. So what remains of BM25 (Robertson and Zaragoza, "The
+/// Probabilistic Relevance Framework", 2009) is how often a text contains it, with less weight for
+/// each further occurrence, and the text's length relative to the others.
 struct SearchRanking {
     private struct Entry {
         let position: SearchPosition

@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What is known of the index outside of its thread: how much it was handed, what it has to look
-/// at again, and who waits for an answer.
+/// The loop's view of the index: how much it was given, what it has to index again, and who waits
+/// for an answer.
 struct SearchState {
     /// Whether there is an index.
     enum Standing {
@@ -55,7 +55,7 @@ struct SearchState {
     var isUsed: Bool { standing == .open || standing == .opening }
 }
 
-/// What the index has to do besides taking what arrives, as a home keeps it across starts.
+/// What the index has to do besides indexing new operations, as a home stores it across starts.
 struct SearchTodo: Equatable {
     /// Messages to be looked at again.
     var again: [SearchPosition] = []

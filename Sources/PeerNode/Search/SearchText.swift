@@ -1,7 +1,7 @@
 /// A text as search sees it: runs of folded letters, each knowing where it came from.
 ///
 /// A run is a word, or letters of a script that puts no blanks between words. The latter are
-/// indexed as overlapping pairs, so that any two of them that stand together are found.
+/// indexed as overlapping pairs, so that any two adjacent letters are found.
 struct SearchText {
     /// What a run consists of.
     enum Kind {

@@ -1,9 +1,9 @@
 private import Glibc
 
-/// OpenSSL's libcrypto, as far as signatures of tokens need it.
+/// OpenSSL's libcrypto, as far as token signatures need it.
 ///
-/// It is loaded when somebody asks for it, and in a process of its own: no start of the program waits for
-/// it, and nothing else here depends on it.
+/// It is loaded on demand, and in a separate process: the program's start does not wait for it, and
+/// nothing else depends on it.
 final class CryptoLibrary {
     /// The hash that a signature is over.
     enum Digest {

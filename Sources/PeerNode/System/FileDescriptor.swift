@@ -1,9 +1,9 @@
 private import Glibc
 
-/// The owner of an open descriptor. It is closed exactly once: when the last holder lets go.
+/// The owner of an open descriptor. It is closed exactly once, when the last reference is dropped.
 ///
-/// There is no `close()`, because a number that was closed by hand may already be somebody else's
-/// when a second holder closes it again. To close is to drop the reference.
+/// There is no `close()`: after a manual close the number may already belong to another file when a
+/// second holder closes it again. To close it, drop the reference.
 public final class FileDescriptor: Sendable {
     /// The number the kernel knows it by, valid for as long as this object lives.
     public let number: Int32

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// What the file system knows about a name, before anything is opened.
+/// What the file system knows about a path, before anything is opened.
 public struct FileStatus: Equatable, Sendable {
     /// What stands under the name. Links are told, not followed.
     public enum Kind: Equatable, Sendable {

@@ -1,10 +1,10 @@
 private import CLinux
 private import Glibc
 
-/// Files and folders of the node: private to their owner, and either old or new, never between.
+/// The node's files and folders: private to their owner, and replaced atomically.
 ///
-/// Calls block, some for as long as the disk takes. Paths go to the kernel as they are; one with a
-/// NUL in it is refused, since C would see only what stands before.
+/// Calls block, some for as long as the disk takes. Paths go to the kernel unchanged; one with a
+/// NUL in it is refused, since C would see only what precedes it.
 public enum FileSystem {
     /// Makes `path` and what is missing above it, each readable by its owner alone (0700). A folder
     /// that is there already is left as it is.

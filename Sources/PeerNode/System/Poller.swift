@@ -4,8 +4,8 @@ private import Glibc
 /// Waits for many descriptors at a time. The only file that knows `epoll`.
 ///
 /// Level-triggered: what was not read or written is reported again by the next `wait`. So a turn
-/// may stop at its budget without losing anything, and a handler that forgets something costs a
-/// turn instead of a connection.
+/// may stop at its budget without losing anything, and a handler that misses something costs a turn
+/// and not a connection.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 public final class Poller {
@@ -76,7 +76,8 @@ public final class Poller {
 
     /// Everything that is ready, at most 256 at a time, the rest with the next call.
     ///
-    /// - Parameter timeoutMilliseconds: how long to wait when nothing is; `nil` waits for ever.
+    /// - Parameter timeoutMilliseconds: how long to wait when nothing is ready; `nil` waits without
+    ///   a limit.
     /// - Returns: nothing after the time-out, or when a signal came.
     public func wait(timeoutMilliseconds: UInt64?) throws(SystemError) -> [Ready] {
         let timeout = timeoutMilliseconds.map { Int32(clamping: $0) } ?? -1

@@ -3,7 +3,7 @@ private import Glibc
 
 /// A system call that failed: which, why, and on what.
 ///
-/// It carries no bytes of anybody, so it may be logged and shown.
+/// It carries no user data, so it may be logged and displayed.
 public struct SystemError: Error, Equatable, Sendable {
     /// The name of the call, as its manual page spells it.
     public let call: String

@@ -1,6 +1,7 @@
-/// Base64 for addresses (RFC 4648, section 5), without padding, as tokens and their keys have it.
+/// Base64 with the URL alphabet (RFC 4648, section 5), without padding, as used by tokens and their
+/// keys.
 ///
-/// Each byte string has one spelling: the bits that are left at the end have to be zero.
+/// Each byte string has one encoding: unused bits at the end have to be zero.
 public enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

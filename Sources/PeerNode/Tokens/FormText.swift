@@ -1,4 +1,4 @@
-/// Fields as addresses and forms have them: `application/x-www-form-urlencoded`.
+/// Encodes fields of URLs and forms: `application/x-www-form-urlencoded`.
 enum FormText {
     /// Fields in their order, everything but letters, digits and `-._~` as `%XX`.
     static func encode(_ fields: [(String, String)]) -> String {

@@ -1,9 +1,9 @@
 public import WorkspaceModel
 
-/// A login at a provider in somebody's browser, which comes back to a port of this machine (RFC 8252).
+/// A login at a provider in a browser, which is redirected to a port of this machine (RFC 8252).
 ///
-/// With a token endpoint it is a code with PKCE (RFC 7636); without one the provider has the browser post the
-/// ID token. This is the text of all of it; sockets and processes are elsewhere.
+/// With a token endpoint it is a code with PKCE (RFC 7636); without one the provider makes the
+/// browser post the ID token. This type only handles the text; sockets and processes are elsewhere.
 public struct LoginRequest: Equatable, Sendable {
     /// The provider's login page.
     public let page: String

@@ -1,5 +1,5 @@
-/// Public keys and signatures in the form in which OpenSSL takes them: DER (X.690), of the few types that
-/// tokens are signed with.
+/// Public keys and signatures in the encoding that OpenSSL takes: DER (X.690), for the few types
+/// that tokens are signed with.
 enum PublicKeyText {
     /// `SubjectPublicKeyInfo` of an RSA key (RFC 8017, A.1.1).
     ///

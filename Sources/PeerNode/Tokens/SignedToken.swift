@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// A token in its compact form (RFC 7515, 7.1), taken apart and not believed yet.
+/// A token in its compact form (RFC 7515, 7.1), parsed but not verified.
 struct SignedToken {
     /// What its head says of how it was signed.
     struct Head {

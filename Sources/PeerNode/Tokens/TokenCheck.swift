@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// Whether a token proves that somebody can log in somewhere (PROTOCOL.md, 5.12). A pure function: keys,
-/// clock and the arithmetic of signatures are handed in.
+/// Whether a token proves that somebody can log in somewhere (PROTOCOL.md, 5.12). A pure function:
+/// keys, clock and signature arithmetic are passed in.
 public enum TokenCheck {
     /// What is wanted of a token.
     public struct Expectation: Equatable, Sendable {

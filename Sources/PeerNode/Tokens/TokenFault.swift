@@ -1,4 +1,4 @@
-/// Why a token proves nothing (PROTOCOL.md, Z-24). The numbers travel between peers.
+/// Why a token proves nothing (PROTOCOL.md, Z-24). Peers exchange the numbers.
 public enum TokenFault: UInt64, CaseIterable, Error, Sendable {
     /// It is no token, or says something in another form than it should.
     case form = 1
@@ -62,7 +62,7 @@ public enum TokenFault: UInt64, CaseIterable, Error, Sendable {
     }
 }
 
-/// Why a token could not be looked at, which says nothing about it.
+/// Why a token could not be checked, which says nothing about it.
 public enum TokenTrouble: String, CaseIterable, Error, Sendable {
     /// The file with the provider's keys cannot be read, or is too large.
     case noKeys = "no_keys"
@@ -74,7 +74,7 @@ public enum TokenTrouble: String, CaseIterable, Error, Sendable {
     case failed
 }
 
-/// What keeps a token from being taken.
+/// Why a token is not accepted.
 public enum TokenFailure: Error, Equatable, Sendable {
     /// It proves nothing.
     case refused(TokenFault)

@@ -1,6 +1,7 @@
 import WorkspaceModel
 
-/// A public key of a provider, with the one algorithm that it signs tokens by (PROTOCOL.md, Z-22, Z-23).
+/// A public key of a provider, with the one algorithm that it signs tokens with (PROTOCOL.md, Z-22,
+/// Z-23).
 public struct TokenKey: Equatable, Sendable {
     /// How tokens are signed. The list is closed.
     public enum Algorithm: String, CaseIterable, Sendable {

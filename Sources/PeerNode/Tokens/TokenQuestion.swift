@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What a node asks the process that checks tokens, as one line of JSON on its standard input.
+/// What a node asks the process that checks tokens: one line of JSON on its standard input.
 public struct TokenQuestion: Equatable, Sendable {
     /// The token, of somebody else.
     public let token: String
@@ -24,7 +24,7 @@ public struct TokenQuestion: Equatable, Sendable {
         return object.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// - Returns: `nil` where the line is none of these.
+    /// - Returns: `nil` where the line is not a valid question.
     public init?(line: [UInt8]) {
         guard line.count <= Limits.tokenQuestionBytesMax,
             let object = try? JSONValue(parsing: line), let token = object["token"]?.stringValue,

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What that process answers, as one line of JSON on its standard output.
+/// The answer of that process: one line of JSON on its standard output.
 public enum TokenVerdict: Equatable, Sendable {
     /// The token proves this account.
     case account(TokenCheck.Account)

@@ -4,13 +4,13 @@ private import Glibc
 /// The accepting side of a listening socket, for TCP and Unix sockets alike.
 ///
 /// When descriptors run out, `accept` fails and the connection stays in the kernel's queue, so the
-/// poller would report it again at once, for ever. So the queue asks for nothing until a pause is
-/// over (case D11). The other descriptors go on being served.
+/// poller would report it again at once, in a busy loop. So the queue is not polled until a pause
+/// is over (case D11). Other descriptors are still served.
 struct AcceptQueue {
-    /// How long to leave the queue alone when descriptors have run out.
+    /// How long the queue is not polled after descriptors have run out.
     static let pauseMilliseconds: UInt64 = 200
-    /// Connections that the kernel holds for us; it may cut this to its own bound. Whoever comes
-    /// when it is full tries again after a second only, so it should outlast the longest turn.
+    /// Connections that the kernel queues; it may reduce this to its own bound. A peer that finds
+    /// the queue full retries only after a second, so the queue should outlast the longest turn.
     static let backlog: Int32 = 4_096
 
     let descriptor: FileDescriptor

@@ -1,4 +1,4 @@
-/// A way out of the local network, as the kernel lists it.
+/// A default route, as the kernel lists it.
 struct DefaultRoute: Hashable {
     /// The name of the interface.
     let interface: String

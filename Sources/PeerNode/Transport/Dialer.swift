@@ -1,9 +1,9 @@
 private import Glibc
 
-/// A TCP connection in the making.
+/// A TCP connection that is being established.
 ///
-/// The poller reports it writable when it is decided; the loop's timer decides it when the peer is
-/// silent. Dropping it gives up.
+/// The poller reports it writable when the outcome is known; the loop's timer ends it when the peer
+/// is silent. Dropping the reference cancels it.
 public final class Dialer {
     /// How far it got.
     public enum Outcome {
@@ -50,7 +50,7 @@ public final class Dialer {
         guard descriptor.remoteAddress != nil else {
             return now >= deadline ? failed(ETIMEDOUT) : .pending
         }
-        // A port in the ephemeral range of one's own machine can be connected to itself.
+        // A socket that dials an ephemeral port of its own machine can connect to itself.
         if descriptor.localAddress == descriptor.remoteAddress { return failed(ECONNREFUSED) }
         return .connected(.tcp(descriptor, remoteAddress: address))
     }

@@ -2,7 +2,7 @@ private import Glibc
 
 /// A host's address, IPv4 or IPv6, as a value.
 ///
-/// IPv4 inside IPv6 (`::ffff:a.b.c.d`, what a dual-stack listener sees) is IPv4 here, so that one
+/// IPv4 inside IPv6 (`::ffff:a.b.c.d`, as a dual-stack listener sees it) is IPv4 here, so that one
 /// host has one address.
 public enum IPAddress: Hashable, Sendable {
     /// Four bytes, the first in the highest place.

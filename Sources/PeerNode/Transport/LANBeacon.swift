@@ -1,9 +1,9 @@
 private import Glibc
 
-/// The sockets of the beacon: short datagrams to whoever listens on the same network.
+/// The sockets of the beacon: short datagrams to every listener on the same network.
 ///
-/// What is in a datagram is the core's matter. Nobody replies to one: who hears us dials, and the
-/// source address of the datagram is where.
+/// The core decides the content of a datagram. Nobody replies to one: a node that hears it dials
+/// its source address.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 public final class LANBeacon {

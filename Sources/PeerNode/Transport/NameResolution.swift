@@ -1,6 +1,6 @@
 private import Glibc
 
-/// Asks the system for the addresses of a host's name. It may take many seconds, so it is a job.
+/// Asks the system for the addresses of a host name. It may take many seconds, so it is a job.
 public enum NameResolution {
     /// Why there is no address.
     public struct Failure: Error, Equatable, Sendable, CustomStringConvertible {

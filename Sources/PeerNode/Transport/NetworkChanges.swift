@@ -1,8 +1,8 @@
 private import CLinux
 
-/// Tells when this machine's addresses or links changed: a cable, another Wi-Fi, a VPN.
+/// Reports that this machine's addresses or links changed: a cable, another Wi-Fi, a VPN.
 ///
-/// It says that something changed and not what, so nothing can be missed: ask
+/// It reports that something changed and not what, so nothing can be missed: query
 /// `NetworkInterface.reachableAddresses` and compare.
 public final class NetworkChanges {
     /// Readable when something changed.

@@ -1,4 +1,4 @@
-/// What this machine can reach others by: its interfaces, and which way leads beyond them.
+/// How this machine can reach others: its interfaces, and its default routes.
 struct NetworkSurroundings: Equatable {
     /// Those that are up and have an address, without loopback.
     private var interfaces: [NetworkInterface] = []

@@ -1,7 +1,7 @@
 private import Glibc
 
-/// The one buffer into which the loop reads, whichever link it is: an idle connection then costs
-/// no memory of ours.
+/// The single buffer into which the loop reads from all links, so that an idle connection uses no
+/// memory of this process.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 public final class ReadBuffer {
@@ -48,10 +48,10 @@ public final class ReadBuffer {
     }
 }
 
-/// Bytes on their way out, in the order in which they were given.
+/// Outgoing bytes, in order.
 ///
-/// Small pieces are put together, so that a thousand answers of one turn cost a few system calls;
-/// large ones are kept as they came, so that they are not copied again.
+/// Small pieces are combined, so that a thousand answers of one turn cost a few system calls; large
+/// ones are kept as they are, to avoid copies.
 struct UnsentBytes {
     private static let pieceByteCount = 64 * 1024
 

@@ -1,7 +1,7 @@
 private import CLinux
 internal import Glibc
 
-/// The kernel's form of an address: as many bytes of `storage` as `length` says.
+/// The kernel's form of an address: the first `length` bytes of `storage`.
 struct RawSocketAddress {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -34,7 +34,7 @@ extension SocketAddress: Comparable {
     }
 }
 
-/// What a person types to name a node's place: a host by name or address, perhaps with a port.
+/// What a person types to say where a node is: a host by name or address, optionally with a port.
 public struct HostAndPort: Equatable, Sendable {
     /// A name, or an address without brackets. Never empty.
     public let host: String

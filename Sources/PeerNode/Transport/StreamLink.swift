@@ -2,8 +2,8 @@ private import Glibc
 
 /// A connected byte stream that never blocks: TCP to a peer, or a Unix socket to a local client.
 ///
-/// The loop asks it for bytes when the poller says so, hands it bytes to send, and flushes once a
-/// turn. Nothing is called back. Dropping the link closes it.
+/// The loop reads from it when the poller says so, gives it bytes to send, and flushes it once a
+/// turn. It has no callbacks. Dropping the reference closes it.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 public final class StreamLink {

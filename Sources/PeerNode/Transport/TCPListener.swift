@@ -1,6 +1,6 @@
 private import Glibc
 
-/// A socket on which peers reach us.
+/// A socket on which peers connect.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 public final class TCPListener {
@@ -30,7 +30,7 @@ public final class TCPListener {
             let isV6Only: Int32 = address.host.isWildcard ? 0 : 1
             try descriptor.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY, isV6Only)
         }
-        // As `TCPLink.tcp` does for those that we dial; whoever is accepted inherits it.
+        // As `TCPLink.tcp` does for dialled links; accepted sockets inherit it.
         try descriptor.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         try descriptor.setOption(
             Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, TCPLink.kernelUnsentBytesMax)

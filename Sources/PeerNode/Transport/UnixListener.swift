@@ -4,9 +4,9 @@ private import Glibc
 /// A stream to a local client.
 public typealias UnixLink = StreamLink
 
-/// The socket on which this machine's user reaches the node.
+/// The socket through which this machine's user reaches the node.
 ///
-/// Whoever gets in has all rights, so the folder and the peer's user are both checked.
+/// A connected client has all rights, so both the folder and the peer's user are checked.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 public final class UnixListener {
@@ -139,7 +139,8 @@ public final class UnixListener {
     }
 }
 
-/// Who is at the other end of a Unix socket, as the kernel noted it when the link was made.
+/// The user at the other end of a Unix socket, as the kernel recorded it when the connection was
+/// made.
 public struct PeerCredentials: Equatable, Sendable {
     /// The process that connected. It may have ended since.
     public let process: Int32

@@ -9,8 +9,8 @@ import WorkspaceModel
 /// for each file: root 32, bytes of what follows 8 (little endian), the file of the blob as it lies in the
 /// home: its ciphertext, and behind that its leaves
 /// ```
-/// It is ciphertext, and its root says whether it is right: a store that is restored looks at the files
-/// like every other, and fetches again what is wrong or not there.
+/// It is ciphertext, and its root proves that it is correct: a restored store checks the files like
+/// any other, and fetches wrong or missing ones again.
 enum BackupFiles {
     static let headByteCount = 40
     private static let copiedByteCount = 256 * 1024
@@ -63,7 +63,7 @@ enum BackupFiles {
     }
 }
 
-/// Takes the fourth part of a backup apart, piece by piece. Any bytes are safe to give.
+/// Parses the fourth part of a backup, piece by piece. It accepts arbitrary bytes safely.
 struct BackupFileReader {
     /// Where the files go; `nil` only looks whether the part makes sense.
     private let folder: String?

@@ -20,8 +20,9 @@ import WorkspaceModel
 /// ```
 /// Integers are little endian. The parts follow in that order, each in pieces of 64 KiB. A sealed
 /// piece is XChaCha20-Poly1305 under the file's key, nonce = part 8 || piece 8 || zeros 8,
-/// associated data = bytes 0 to 55. A part of length 0 is not there. Sizes and hashes are bound by the
-/// proof, those of the fourth part by the proof of "wsxbkup3", which is over them too: without it, whoever cannot open a backup could still leave the last pieces of a part out.
+/// associated data = bytes 0 to 55. A part of length 0 is absent. The proof covers sizes and
+/// hashes; in "wsxbkup3" it also covers those of the fourth part. Without it, somebody who cannot
+/// open a backup could still cut off the last pieces of a part.
 struct BackupHeader: Equatable {
     static let byteCount = 384
     /// Of one with files.
@@ -144,7 +145,7 @@ struct BackupHeader: Equatable {
         proof = key.proof(of: proven)
     }
 
-    /// Whether whoever had the key has said all of this.
+    /// Whether the holder of the key has written all of this.
     func isProven(under key: BackupKey) -> Bool {
         isFormer || proof == key.proof(of: proven)
     }

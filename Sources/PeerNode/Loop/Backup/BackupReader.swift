@@ -5,8 +5,8 @@ import WorkspaceModel
 
 /// Reads a backup: its header, its pieces, and whether all of it is as it was written.
 ///
-/// Any file is safe to give: sizes are compared with the file's before anything is read, and every
-/// byte is hashed before it is used.
+/// It accepts arbitrary files safely: sizes are compared with the file's before anything is read,
+/// and every byte is hashed before it is used.
 struct BackupReader {
     let header: BackupHeader
     private let file: FileDescriptor

@@ -1,11 +1,10 @@
 private import Glibc
 public import WorkspaceModel
 
-/// Puts a backup into a home that no node uses.
+/// Restores a backup into a home that no node uses.
 ///
-/// The identity comes last: until it is there the home is empty to everybody who looks, and
-/// restoring again begins anew. Nothing is deleted: what was there before goes into a folder
-/// beside it.
+/// The identity is written last: until then the home counts as empty, and a repeated restore starts
+/// over. Nothing is deleted: previous files are moved into a folder beside it.
 public enum BackupRestore {
     /// Restores the backup at `path`.
     ///
@@ -99,7 +98,7 @@ public enum BackupRestore {
     }
 }
 
-/// Verifying as the command line does it, without a daemon.
+/// Verifies a backup for the command line, without a daemon.
 public enum BackupCheck {
     /// The object `backup` with the number of operations.
     ///

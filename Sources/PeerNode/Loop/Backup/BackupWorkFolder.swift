@@ -1,12 +1,12 @@
 private import Glibc
 import WorkspaceModel
 
-/// A folder in a home for the copy of a store that a backup is made of, or that is taken out of one to
-/// be looked at.
+/// A folder in a home for the copy of a store from which a backup is made, or that was extracted
+/// from one for inspection.
 ///
-/// The copy is as plain as the store, so it stays in the home, where nobody else may write. While the
-/// folder is used it is locked; what a crash leaves is known by its name, and goes with the next one
-/// and with a wipe of the home.
+/// The copy is as unprotected as the store, so it stays in the home, where nobody else may write.
+/// The folder is locked while in use; the remains of a crash are recognized by the name, and
+/// removed by the next use and by a wipe of the home.
 struct BackupWorkFolder {
     private static let prefix = "backup.wsx-work."
     private static let names = ["node.db", "node.db-journal", "node.db-wal", "node.db-shm"]

@@ -5,9 +5,9 @@ import WorkspaceModel
 
 /// Makes a backup of a home whose node may be running.
 ///
-/// Store, identity and settings go into one file. Memory stays bounded: everything goes through
-/// pieces of 64 KiB. The file stands under its name when it is whole and on the disk, or not at
-/// all, and never in the place of another one.
+/// Store, identity and settings go into one file. Memory stays bounded: everything is processed in
+/// pieces of 64 KiB. The file gets its name only once it is complete and on the disk, and never
+/// replaces another one.
 struct BackupWriter {
     /// What to back up, and where to.
     struct Request: Sendable {
@@ -16,10 +16,10 @@ struct BackupWriter {
         let configuration: String?
         /// Absolute.
         let path: String
-        /// `nil` for a backup that whoever reads the file can use.
+        /// `nil` for a backup that anyone with the file can use.
         let passphrase: [UInt8]?
         let createdAt: UInt64
-        /// Which files go with it.
+        /// Which files are included.
         var files = BackupFileChoice.none
     }
 
@@ -169,7 +169,7 @@ struct BackupWriter {
     }
 }
 
-/// Writes one part of a backup, in pieces that are full but the last.
+/// Writes one part of a backup, in pieces that are full except for the last.
 private struct PartWriter {
     private let part: Int
     private let file: FileDescriptor

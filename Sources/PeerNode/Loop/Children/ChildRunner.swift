@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-/// Runs the owner's command for notices, or the one for letters: for one after the other.
+/// Runs the owner's command for notices, or the one for letters, one at a time.
 ///
-/// A command has so much time, and is then killed with all that it started (`WatchedChild`). While one runs
-/// others wait, the oldest dropped first. Nothing wakes the loop but the end of a command. Those that answer
-/// a question do not wait for these (`QuestionRunner`).
+/// A command has limited time, and is then killed with everything it started (`WatchedChild`).
+/// While one runs others wait in a queue that drops the oldest first. Only the end of a command
+/// wakes the loop. Commands that answer a question do not wait for these (`QuestionRunner`).
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class ChildRunner {

@@ -1,7 +1,8 @@
 private import CLinux
 private import Glibc
 
-/// A program started to live on without us: own session, no terminal, no descriptor of ours.
+/// Starts a program that outlives this process: in a session of its own, without a terminal and
+/// without inherited descriptors.
 public enum DetachedProcess {
     /// Starts the program.
     ///

@@ -2,11 +2,11 @@ private import Glibc
 import WorkspaceCrypto
 public import WorkspaceModel
 
-/// Waits on a port of this machine for the browser that comes back from a login.
+/// Waits on a port of this machine for the browser that is redirected after a login.
 ///
-/// It answers one request after the other, and takes the first one that brings what was asked for.
+/// It answers one request at a time, and accepts the first that carries the expected answer.
 ///
-/// - Not thread-safe: the command line has it, which does nothing else meanwhile.
+/// - Not thread-safe: the command line owns it, and does nothing else meanwhile.
 public final class LoginListener {
     /// The port.
     public let port: UInt16
@@ -41,7 +41,7 @@ public final class LoginListener {
             let number = uninterrupted { accept(listener.descriptor.number, nil, nil) }
             guard number >= 0 else { continue }
             let visitor = FileDescriptor(owning: number)
-            // Whoever connects and says nothing holds up nobody for long.
+            // A client that connects and sends nothing does not block others for long.
             let patienceEnd = min(end, MonotonicClock.milliseconds() &+ patience)
             let arrival =
                 Self.read(visitor.number, until: patienceEnd).map(request.arrival) ?? .nothing

@@ -1,7 +1,7 @@
-/// Asks NetworkManager whether the network is metered, one question at a time.
+/// Asks NetworkManager whether the network is metered, one query at a time.
 ///
-/// It is asked through the tools that come with systemd or with NetworkManager; where neither is there, or
-/// nobody answers, nothing is known.
+/// It uses the tools of systemd or NetworkManager; without either, or without an answer, the state
+/// is unknown.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class MeterWatch {

@@ -1,11 +1,11 @@
 private import Glibc
 import WorkspaceModel
 
-/// Runs commands of the owner's that answer a question, a few at a time, each beside the loop.
+/// Runs the owner's commands that answer a question, a few at a time, each beside the loop.
 ///
-/// What a command prints waits in a pipe until it has ended: one that prints more than the kernel keeps
-/// there waits too, and is killed when its time is over. So an answer costs no memory of ours, and
-/// nothing wakes the loop but the end of a command.
+/// The output of a command stays in a pipe until it has ended: one that prints more than the pipe
+/// holds blocks, and is killed when its time is over. So an answer uses no memory of this process,
+/// and only the end of a command wakes the loop.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class QuestionRunner {

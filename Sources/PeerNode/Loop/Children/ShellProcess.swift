@@ -1,18 +1,18 @@
 private import CLinux
 private import Glibc
 
-/// A command of the shell that finds some bytes on its standard input.
+/// A shell command that gets bytes on its standard input.
 ///
-/// The bytes lie in a file without a name, in memory: a command that reads none of them holds
-/// nobody up, and one that wants all can go back in them. Nothing of them is ever a word of the
-/// shell; they reach the command as input and as variables alone.
+/// The bytes are in an unnamed file in memory: a command that does not read them blocks nobody, and
+/// one that needs all of them can seek. They are never parsed by the shell; they reach the command
+/// only as input and as variables.
 public enum ShellProcess {
-    /// How a command stands to the process that starts it.
+    /// How a command relates to the process that starts it.
     public enum Standing: Sendable {
-        /// It writes where we write, and the key that interrupts us interrupts it.
+        /// It shares the output of this process, and the interrupt key reaches both.
         case foreground
-        /// It writes nowhere, has no descriptor and no terminal of ours, and is the first of a
-        /// group that can be ended as a whole.
+        /// It has no output, no descriptors and no terminal of this process, and leads a process
+        /// group that can be killed as a whole.
         case background
     }
 
@@ -22,7 +22,7 @@ public enum ShellProcess {
     ///   - input: what it reads; `nil` for what this process reads.
     ///   - output: where it writes; `nil` for where this process does, in the background for nowhere.
     ///   - environment: `NAME=value` each.
-    /// - Returns: its process number; whoever starts it waits for it.
+    /// - Returns: its process id; the caller waits for it.
     public static func start(
         _ command: String, input: [UInt8]?, output: Int32? = nil, environment: [String],
         as standing: Standing

@@ -1,16 +1,16 @@
 private import CLinux
 private import Glibc
 
-/// How a process begins: what its standard streams are, and how it stands to us.
+/// How a process starts: its standard streams, and its relation to this process.
 ///
-/// Never `fork` here: once threads exist, a forked child may find any lock taken for ever. The
+/// Never `fork` here: in a process with threads, a forked child may find any lock held forever. The
 /// functions of `posix_spawn`'s two attribute objects return an errno instead of setting it.
 struct SpawnSetup {
-    /// What a standard stream of the process is.
+    /// What a standard stream of the process is connected to.
     enum Stream {
-        /// What it is for us.
+        /// The same as in this process.
         case ours
-        /// A descriptor of ours; above 2, or it may be overwritten before it is copied.
+        /// A descriptor of this process; above 2, or it may be overwritten before it is copied.
         case descriptor(Int32)
         /// `/dev/null`.
         case nothing

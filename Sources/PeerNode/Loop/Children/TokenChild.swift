@@ -2,11 +2,11 @@ private import CLinux
 private import Glibc
 import WorkspaceModel
 
-/// The process that checks one token: it reads a question, and answers with a verdict.
+/// The process that checks one token: it reads a question and answers with a verdict.
 ///
-/// It is the program itself under a hidden word. It holds no keys, has no home and no store open, and gets
-/// neither descriptors nor variables of the node. Before anything from outside is looked at, it gives up
-/// opening files and starting processes, and bounds its memory and its time.
+/// It is this program under a hidden command. It holds no keys, has no home and no open store, and
+/// gets neither descriptors nor variables of the node. Before it parses anything from outside, it
+/// gives up the right to open files and start processes, and limits its memory and time.
 public enum TokenChild {
     /// The argument under which the program becomes this process.
     public static let word = "__check-token"

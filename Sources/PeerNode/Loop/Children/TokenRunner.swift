@@ -1,8 +1,8 @@
 import WorkspaceModel
 
-/// Has tokens checked by processes that are the program itself (`TokenChild`), a few at a time.
+/// Checks tokens in processes of this program (`TokenChild`), a few at a time.
 ///
-/// They are run as commands that answer a question are, and with their time.
+/// They run like commands that answer a question, with the same time limit.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class TokenRunner {

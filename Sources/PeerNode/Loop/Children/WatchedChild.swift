@@ -1,16 +1,17 @@
 private import CLinux
 private import Glibc
 
-/// A shell command that runs beside the loop, which hears of its end and ends it when its time is over.
+/// A shell command that runs beside the loop, which is told of its end and kills it when its time
+/// is over.
 ///
-/// It gets none of our descriptors but its answer's, and what it reads is in no argument. It leads a group of
-/// processes, which is killed as a whole.
+/// Of this process's descriptors it gets only the one for its answer, and its input is in no
+/// argument. It leads a process group, which is killed as a whole.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 struct WatchedChild {
-    /// Its number, and that of its group.
+    /// Its process id, and that of its group.
     let process: Int32
-    /// Under which the poller tells of its end.
+    /// The token under which the poller reports its end.
     let token: UInt64
     /// When it is killed, on the monotonic clock; `nil` once it was.
     private(set) var deadline: UInt64?

@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-/// Files that go over connections, between their sockets and the desk of blobs.
+/// Files that are transferred over connections, between their sockets and the desk for blobs.
 ///
-/// Bytes never meet the core. What waits in memory for one connection is bounded: the desk opens
-/// another chunk only when the socket has taken most of the last one, and a socket is not read while
-/// the desk has not asked for what came.
+/// Their bytes bypass the core. Memory per connection is bounded: the desk decrypts another chunk
+/// only when the socket has taken most of the last one, and a socket is not read until the desk has
+/// asked for what arrived.
 extension ControlClients {
     /// A file on its way over a connection.
     struct FileFlow {

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Who is let in when there are very many clients, and for how long one may say nothing.
+/// Which clients are accepted when there are very many, and how long one may stay silent.
 extension ControlClients {
     /// Whether one more is served: there is room, or the process has no connection yet and one of
     /// the spare places is free, or somebody gives way who has been silent for long.

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// The clients of the control socket: their sockets, and between bytes and calls a
-/// `ControlConnection` each.
+/// The clients of the control socket: their sockets, and for each a `ControlConnection` between
+/// bytes and calls.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class ControlClients {

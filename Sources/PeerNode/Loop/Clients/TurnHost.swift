@@ -1,8 +1,8 @@
 public import CRDTStore
 
-/// What the loop runs turn by turn: a `NodeHost`, or in tests something that plays one.
+/// What the loop runs turn by turn: a `NodeHost`, or a substitute in tests.
 ///
-/// All calls come from the loop's thread, and `turn` returns what is on disk already.
+/// All calls come from the loop's thread, and what `turn` returns is already on disk.
 public protocol TurnHost: AnyObject {
     /// Handles `inputs` in order, commits, and returns what to do.
     func turn(_ inputs: [NodeInput], at time: TurnTime) -> [NodeEffect]

@@ -1,7 +1,7 @@
 import BlobStore
 import WorkspaceCrypto
 
-/// The thread of blobs, on which alone their files are read, written, hashed and sealed.
+/// The thread for blobs, the only one that reads, writes, hashes and seals their files.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class BlobThread {

@@ -2,15 +2,15 @@ import BlobStore
 private import Glibc
 import WorkspaceModel
 
-/// Removes what a node has left in its home, after its owner has logged out of it for good: keys,
-/// store, log and settings, what restoring moved aside, and backups that were written into the
-/// home itself. A backup elsewhere is its owner's, and so is whatever else lies there: a home may
-/// be a folder that holds other things too.
+/// Removes a node's files from its home after its owner has logged out permanently: keys, store,
+/// log and settings, what restoring moved aside, and backups that were written into the home
+/// itself. A backup elsewhere belongs to its owner, and so does every other file: a home may be a
+/// folder that contains other things too.
 ///
-/// A mark is set first and removed last, so that a wipe which a crash cut short is finished by the
-/// next start instead of leaving half a home. Where it cannot be set, as on a full disk, all goes
-/// nevertheless. What stays is the lock, which another start may be waiting for; a process number
-/// is all that is in it.
+/// A marker file is created first and removed last, so that the next start completes a wipe that a
+/// crash interrupted, and does not leave half a home. If it cannot be created, as on a full disk,
+/// the files are removed nevertheless. Only the lock file stays, which another start may be waiting
+/// for; it contains nothing but a process id.
 struct HomeWipe {
     private let home: HomeFolder
     /// Why something of it is still there: the first reason of several.

@@ -2,8 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 public import WorkspaceModel
 
-/// Runs what commands handed over, one at a time, on a thread of its own. What turns passphrases into
-/// keys has another one: who opens the node does not wait for what a script has asked for.
+/// Runs jobs from commands, one at a time, on a separate thread. Key derivation from passphrases
+/// has another thread, so that unlocking the node does not wait for a script's job.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class NodeJobs {

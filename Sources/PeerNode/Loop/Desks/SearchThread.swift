@@ -1,7 +1,7 @@
 import CRDTStore
 private import Glibc
 
-/// The thread of the search index, which is opened, written and asked nowhere else.
+/// The thread for the search index, the only one that opens, writes and queries it.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class SearchThread {

@@ -1,8 +1,9 @@
-/// A few threads for what would hold up the loop: hashing, long queries, key stretching, names.
+/// A few threads for work that would block the loop: hashing, long queries, key stretching, name
+/// resolution.
 ///
-/// A job gets values and gives back a value; it touches no state of the node. The loop hands jobs
-/// in, is woken when one is done, and takes the results in the order in which they were finished.
-/// Whether a result is still wanted is decided by the loop, under the job's id.
+/// A job takes values and returns a value; it touches no state of the node. The loop submits jobs,
+/// is woken when one is done, and takes the results in the order of completion. The loop decides by
+/// the job's id whether a result is still wanted.
 public final class JobPool<Output: Sendable>: Sendable {
     /// A job that has ended.
     public struct Finished: Sendable {

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// A value that several threads share, touched by one at a time.
+/// A value that several threads share, accessed by one at a time.
 ///
 /// It is built over `pthread_mutex_t` because the thread sanitizer understands that one, while it
 /// reports false races around `Synchronization.Mutex`.

@@ -1,9 +1,9 @@
 /// The waiting half of the loop: gathers all inputs of one turn as values, in a fixed order.
 ///
 /// A turn is `gather`, then the core handles what was gathered, then COMMIT, then the effects. So
-/// nothing here calls anybody back, and what becomes ready meanwhile belongs to the next turn.
+/// there are no callbacks, and what becomes ready meanwhile belongs to the next turn.
 ///
-/// - Not thread-safe: it belongs to the loop's thread. `wakeup` alone may be used from others.
+/// - Not thread-safe: it belongs to the loop's thread. Only `wakeup` may be used from others.
 public final class LoopDriver<Output: Sendable, TimerName: Hashable> {
     /// What one turn starts with.
     public struct Turn {

@@ -1,15 +1,15 @@
 private import Glibc
 
-/// The clock of every deadline. It never steps, and it goes on while the machine sleeps.
+/// The clock for all deadlines. It never steps, and it continues while the machine sleeps.
 ///
-/// After an hour under a closed lid a session's silence is an hour long, so that it is renewed at
-/// once instead of after what was left of its timer (case Q02).
+/// After an hour under a closed lid a session has been silent for an hour, so it is renewed at once
+/// and not after the rest of its timer (case Q02).
 public enum MonotonicClock {
     /// Milliseconds since some moment before this process.
     public static func milliseconds() -> UInt64 { read(CLOCK_BOOTTIME) }
 }
 
-/// The clock of timestamps that people see. It may step either way at any time.
+/// The clock for timestamps that people see. It may step in either direction at any time.
 public enum WallClock {
     /// Milliseconds since 1970, UTC. A clock set before 1970 reads 0.
     public static func milliseconds() -> UInt64 { read(CLOCK_REALTIME) }

@@ -4,5 +4,5 @@ typealias NodeDriver = LoopDriver<LookedUp, NodeAlarm>
 /// What a job of the node's loop ends with.
 typealias LookedUp = Result<[SocketAddress], NameResolution.Failure>
 
-/// The only timer: the next moment at which anybody wants to be looked at.
+/// The only timer: the next deadline of any part.
 enum NodeAlarm: Hashable { case next }

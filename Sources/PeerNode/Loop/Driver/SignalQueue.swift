@@ -1,11 +1,11 @@
 private import CLinux
 private import Glibc
 
-/// Signals that wait until somebody has time for them, read like any other input.
+/// Signals that are queued until they are read, like any other input.
 ///
-/// While it lives, the signals are blocked for the thread that made it: none interrupts anything,
-/// and none is lost. A process with one thread is meant, which has a terminal to give back before
-/// it ends; the node's own are in `Signals`.
+/// While it exists, the signals are blocked for the thread that created it: none interrupts
+/// anything, and none is lost. It is for a single-threaded process that has to restore a terminal
+/// before it ends; the node's own are in `Signals`.
 public final class SignalQueue {
     private let handle: FileDescriptor
     private let numbers: [Int32]

@@ -3,8 +3,8 @@ private import Glibc
 
 /// The signals that stop or refresh the node, read by the loop like any other input.
 ///
-/// A handler could run anywhere, even between two halves of a write; this way a signal waits until
-/// the loop has a turn for it, and one that was sent early is not lost.
+/// A signal handler could run anywhere, even in the middle of a write; this way a signal waits
+/// until the loop has a turn for it, and an early one is not lost.
 public final class Signals {
     /// What a signal asks of the node.
     public enum Request: Equatable, Sendable {
@@ -53,7 +53,7 @@ public final class Signals {
     private static let watched: [Int32] = [SIGTERM, SIGINT, SIGHUP]
 }
 
-/// What a process does to keep its memory to itself.
+/// Keeps the memory of the process from other processes.
 public enum ProcessHardening {
     /// No core file and no debugger of the same user: both would see keys.
     public static func forbidDumps() throws(SystemError) {

@@ -1,7 +1,7 @@
 /// Deadlines with names, the next one first.
 ///
-/// A name has at most one deadline: setting it again moves it. Time is whatever the caller passes,
-/// in milliseconds, so that the queue itself has no clock.
+/// A name has at most one deadline: setting it again moves it. Time is passed in, in milliseconds;
+/// the queue itself has no clock.
 public struct TimerQueue<Name: Hashable> {
     private struct Entry {
         let deadline: UInt64

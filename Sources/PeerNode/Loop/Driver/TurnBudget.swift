@@ -1,8 +1,8 @@
-/// How many bytes of peers one turn may take in.
+/// How many bytes from peers one turn may take in.
 ///
-/// A turn is one transaction, and a local command waits for the turn before it. So when a turn
-/// took longer than it should, the next one gets half as many bytes; when it was quick, twice as
-/// many again. The first turn after a quiet time is as large as any.
+/// A turn is one transaction, and a local command waits for the turn before it. So after a turn
+/// that took longer than it should, the next one takes half as many bytes; after a quick one, twice
+/// as many. The first turn after an idle period has the full size.
 struct TurnBudget {
     /// The most that a turn may take in: a burst then costs one fsync.
     static let byteCountMax = 1024 * 1024

@@ -1,7 +1,7 @@
 private import CLinux
 private import Glibc
 
-/// Ends the loop's wait from another thread. Many calls before the loop looks count as one.
+/// Ends the loop's wait from another thread. Several calls before the loop checks count as one.
 public final class Wakeup: Sendable {
     /// Readable from the first `wake` to the next `clear`.
     public let descriptor: FileDescriptor

@@ -5,12 +5,12 @@ private import Glibc
 struct WorkerThread: Sendable {
     private let thread: pthread_t
 
-    /// Starts the thread. Whoever starts it calls `join`, once.
+    /// Starts the thread. The creator calls `join`, once.
     ///
     /// - Parameters:
     ///   - name: what `top -H` shows; the first 15 bytes count.
-    ///   - niceness: how far it stands back behind other threads where all want a processor, up to
-    ///     19. Best effort.
+    ///   - niceness: how much it yields to other threads when all need a processor, up to 19. Best
+    ///     effort.
     /// - Throws: `SystemError` (EAGAIN) when the machine has no thread left.
     init(
         name: String, niceness: Int32 = 0, _ body: @escaping @Sendable () -> Void

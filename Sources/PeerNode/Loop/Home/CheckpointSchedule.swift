@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// When to move the write-ahead log into the database.
+/// When to checkpoint the write-ahead log into the database.
 ///
-/// Only between turns, so that no commit pays for it by surprise: a part of it whenever the log
-/// has grown by `growthByteCount`, and all of it when the node has been quiet for a while.
+/// Only between turns, so that a commit never pays for it: a part whenever the log has grown by
+/// `growthByteCount`, and all of it when the node has been idle for a while.
 struct CheckpointSchedule {
     /// The log stays near this size under load.
     static let growthByteCount = 4 * 1024 * 1024

@@ -1,10 +1,10 @@
 private import CLinux
 private import Glibc
 
-/// A file that is written before it has its name, in a folder where others may write too.
+/// A file that is written before it gets its name, in a folder where others may write too.
 ///
-/// Where the file system can, it has no name at all until then, and a crash leaves nothing of it. Where
-/// it cannot, as on most sticks, it has one that tells nothing and is in nobody's way.
+/// Where the file system supports it, the file has no name until then, and a crash leaves nothing
+/// behind. Elsewhere, as on most memory sticks, it has a neutral temporary name.
 struct DraftFile {
     let file: FileDescriptor
     /// `nil` while it has none.
@@ -44,11 +44,11 @@ struct DraftFile {
                 throw SystemError("link", path: target)
             }
         }
-        // Whoever may write into the folder may have put something else under the name.
+        // Another user who may write into the folder may have put something else under the name.
         guard try isNamed(target) else { throw SystemError("link", path: target, number: EEXIST) }
     }
 
-    /// Forgets a file that got no name.
+    /// Drops a file that got no name.
     func discard() {
         if let name, (try? isNamed(name)) == true { unlink(name) }
     }

@@ -1,9 +1,9 @@
 private import Glibc
 
-/// The right to be the one node of a home, held for as long as this object lives.
+/// The right to be the only node of a home, held for as long as this object exists.
 ///
-/// The kernel takes it back when the process ends, however it ends, so a lock is never stale. The
-/// file stays, with the number of the last holder in it.
+/// The kernel releases it when the process ends, however it ends, so a lock is never stale. The
+/// file stays, and contains the process id of the last holder.
 public final class FileLock {
     /// Why there is no lock.
     public enum Failure: Error, Equatable, Sendable {

@@ -1,15 +1,15 @@
 public import WorkspaceModel
 
-/// Where everything of one node lies on the disk.
+/// Where the files of one node are on the disk.
 ///
-/// One process at a time may use it, which `lock` sees to. All of it is private to its owner: the
-/// keys are in it, and whoever may connect to the control socket has all rights.
+/// One process at a time may use it, which `lock` ensures. All of it is private to its owner: it
+/// contains the keys, and a client of the control socket has all rights.
 public struct HomeFolder: Equatable, Sendable {
     /// The folder of identity, store and log, without a slash at its end.
     public let data: String
     /// The control socket, in `data` or in a folder of the session.
     public let socket: String
-    /// The settings, where they are known to be this home's; a wipe takes them along.
+    /// The settings file, if it is known to be this home's; a wipe removes it too.
     public var configuration: String?
 
     /// The home with these two paths.

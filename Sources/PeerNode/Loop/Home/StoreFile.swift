@@ -3,7 +3,7 @@ private import Glibc
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// node.db as a file: made once, and never by accident again.
+/// node.db as a file: created once, and never again by accident.
 enum StoreFile {
     /// Opens the store of a home, and makes it where the home is new.
     ///

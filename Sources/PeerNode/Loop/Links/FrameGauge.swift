@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// How much is missing of the frame that a peer has begun (PROTOCOL.md, 5.1 and 5.2).
+/// How many bytes are missing from the frame that a peer has started (PROTOCOL.md, 5.1 and 5.2).
 ///
-/// A peer may send a frame byte by byte, and each would cost a turn of the node. Told how much it
-/// has to wait for, the kernel wakes nobody before that.
+/// A peer may send a frame byte by byte, and each byte would cost a turn of the node. The kernel is
+/// told how many bytes to wait for, and wakes nobody before.
 struct FrameGauge {
     /// Bytes that are missing of the hint, or of a frame's content.
     private var missing: Int

@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// How much of what a peer sends the kernel gathers before it wakes the node.
+/// How many bytes from a peer the kernel collects before it wakes the node.
 ///
-/// A turn costs the same whether a link hands in one frame or four. So of a link that has just handed in
-/// much, the kernel gathers that much again, for a moment at most: what is less than that is read then.
+/// A turn costs the same whether a link delivers one frame or four. So after a link has delivered
+/// much, the kernel collects that much again, but only for a moment; a smaller amount is read then.
 struct LinkGathering {
     /// What is missing of the frame that has begun.
     private var gauge: FrameGauge

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Where a node should listen: `--listen`, or what it remembers.
+/// Where a node should listen: `--listen`, or the remembered address.
 public struct ListenAddress: Equatable, Sendable {
     /// The host; a wildcard means all of this machine's addresses.
     public let host: IPAddress

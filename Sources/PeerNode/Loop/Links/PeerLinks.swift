@@ -1,13 +1,13 @@
-/// The TCP links to peers, those that are being made included.
+/// The TCP links to peers, including those that are being established.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class PeerLinks {
     /// How long one address may take to answer. The handshake has its own time after that.
     static let dialMilliseconds: UInt64 = 10_000
-    /// What one link may hand in before the next one's turn: a whole piece of a file, so that what a turn
-    /// costs beside its work is paid once for it.
+    /// How many bytes one link may deliver before the next link's turn: a whole piece of a file, so
+    /// that it bears the fixed cost of a turn only once.
     private static let readByteCountMax = 256 * 1024
-    /// What is read of a new link at once: its first message, and that it says more.
+    /// How much is read from a new link at once: its first message, and whether more follows.
     private static let firstByteCountMax = 1_024
 
     private final class Dial {

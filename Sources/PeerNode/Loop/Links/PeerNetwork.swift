@@ -99,7 +99,7 @@ final class PeerNetwork {
         tellAddresses()
     }
 
-    /// Sends one datagram to whoever is on the same network, from an address of this machine.
+    /// Sends one datagram to every node on the same network, from an address of this machine.
     func announce(_ bytes: [UInt8], from host: String) {
         if isOn, announces, let host = IPAddress(host) { beacon?.send(bytes, from: host) }
     }
@@ -122,9 +122,9 @@ final class PeerNetwork {
         return true
     }
 
-    /// Takes in who waits, behind what came on the links that stand: whoever has said by now that
-    /// they know a secret loses no place to those who come after. So many in one turn and no more;
-    /// the poller reports the rest again.
+    /// Accepts waiting connections, after reading the established links, so that a peer that has
+    /// just proved to know a secret does not lose its place to newer ones. The number per turn is
+    /// bounded; the poller reports the rest again.
     func acceptWaiting(_ links: PeerLinks, now: UInt64) {
         guard let listener else { return }
         let isPauseOver = listener.pausedUntil.map { $0 <= now } ?? false

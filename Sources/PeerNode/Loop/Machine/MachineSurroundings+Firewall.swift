@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What keeps peers out: ufw and firewalld, as far as their files may be read.
+/// Firewalls that block peers: ufw and firewalld, as far as their files can be read.
 extension MachineSurroundings {
     /// What stands in the way of a port.
     enum Gate: Equatable {
@@ -73,8 +73,8 @@ extension MachineSurroundings {
         return nil
     }
 
-    /// Whether a rule that comes before any that refuses lets the port in by TCP. A rule that lets
-    /// in only some addresses counts: whoever wrote it knows for whom.
+    /// Whether a rule before any that denies allows the port by TCP. A rule for only some addresses
+    /// counts too: its author chose them on purpose.
     static func ufwRules(_ rules: String, allow port: UInt16) -> Bool {
         for line in rules.split(whereSeparator: \.isNewline) {
             // ### tuple ### allow tcp 29790 0.0.0.0/0 any 0.0.0.0/0 in

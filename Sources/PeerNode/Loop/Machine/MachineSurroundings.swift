@@ -3,7 +3,8 @@ import WorkspaceModel
 
 /// The machine around the node, as its small files describe it: `/proc`, `/etc`, `/run`, `/var`.
 ///
-/// Nothing here waits: files are read to a limit, and what cannot be read is said and is no failure.
+/// It never blocks: files are read up to a limit, and one that cannot be read is reported and is
+/// not an error.
 public struct MachineSurroundings: Surroundings {
     /// What stands before every path of the machine; empty for the machine itself.
     let root: String

@@ -1,18 +1,18 @@
 private import Glibc
 
-/// The log of the node: one line an event, on standard error.
+/// The node's log: one line per event, on standard error.
 ///
-/// `2026-11-21T00:37:22.123Z info word key=value`; under a service manager that keeps the time
-/// itself, `<6>word key=value` (sd-daemon(3)). Losing a line is better than a node that waits for
-/// whoever reads its log, so nothing here blocks for long and nothing fails.
+/// `2026-11-21T00:37:22.123Z info word key=value`; under a service manager that adds the time
+/// itself, `<6>word key=value` (sd-daemon(3)). Losing a line is better than blocking the node on
+/// the reader of its log, so nothing here blocks for long and nothing fails.
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 public final class NodeLog {
-    /// What is less important is left out.
+    /// Less important lines are dropped.
     public let level: LogLevel
     private let output: Int32
     private let isJournal: Bool
-    /// The file that standard error is, if it is the home's log; it may be opened anew.
+    /// The file behind standard error, if it is the home's log; it may be reopened.
     private let path: String?
     private let byteCountMax: Int64
     private var writtenByteCount: Int64 = 0
@@ -58,7 +58,7 @@ public final class NodeLog {
         if path != nil, writtenByteCount > byteCountMax { reopen() }
     }
 
-    /// Opens the log file anew, for whoever has moved it away. Without a file it does nothing.
+    /// Reopens the log file after it was moved away. Without a file it does nothing.
     public func reopen() {
         guard let path,
             let file = try? DetachedProcess.openLog(path, byteCountMax: byteCountMax)

@@ -1,9 +1,9 @@
 private import Glibc
 
-/// Whoever started this process and wants to hear how far it is: systemd, by sd_notify(3).
+/// The service manager that started this process and expects its status: systemd, by sd_notify(3).
 ///
-/// One datagram a word, to the Unix socket that `NOTIFY_SOCKET` names. Nobody who wants to hear it
-/// is no failure, and neither is a word that gets lost.
+/// One datagram per message, to the Unix socket that `NOTIFY_SOCKET` names. A missing listener is
+/// not an error, and neither is a lost message.
 struct ServiceManager {
     private let socket: FileDescriptor
     private let address: RawSocketAddress

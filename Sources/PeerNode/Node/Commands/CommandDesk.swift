@@ -1,5 +1,5 @@
-/// What people and programs ask, family by family: who answers it. A desk says it in terms of the rooms;
-/// where one room answers a whole family, that room does.
+/// Dispatches commands by family to the part that answers them. A desk translates commands for the
+/// rooms; where one room answers a whole family, it implements the family itself.
 final class CommandDesk: CorePart, NodeCommands {
     var home: any HomeCommands { HomeDesk(core) }
     var inspection: any InspectionCommands { InspectionDesk(core) }

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Streams of events, waiting for them, and named readers.
+/// Event streams, waiting for events, and named readers.
 final class EventDesk: CorePart, EventCommands {
     func subscribe(
         _ request: SubscriptionRequest, _ scope: CallScope
@@ -84,7 +84,7 @@ final class EventDesk: CorePart, EventCommands {
         if !request.channels.isEmpty {
             let workspace: Workspace = try core.queries.workspace(scope)
             for reference in request.channels {
-                // Whoever goes on reads to the end, of what is gone by now too.
+                // A reader that resumes also gets the last events of channels that are gone by now.
                 if case .id(let id) = reference, let gone = goneChannel(id, in: workspace) {
                     documents.insert(gone)
                     continue

@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Files, as commands ask for them.
+/// Implements the commands about files.
 final class FileDesk: CorePart, FileCommands {
     private var room: Files { core.files }
 
@@ -122,7 +122,7 @@ final class FileDesk: CorePart, FileCommands {
         }
         try stored { () throws(StorageError) in
             try write()
-            // Whoever drops what was put here does not miss it.
+            // Someone who drops a file that was added here does not want it back.
             for mark in [BlobTable.Mark.kept, .own] {
                 try store.blobs.set(mark, false, of: row.number)
             }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What authority operations do to a workspace: verdicts, keys, channels, names, events.
+/// Applies authority operations to a workspace: verdicts, keys, channels, names, events.
 extension Derivation {
     /// Carries out what a stored authority operation, and all that it bears on, have come to.
     func applyAuthority(

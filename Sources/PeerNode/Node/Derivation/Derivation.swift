@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What follows from operations that are stored: the log tells it of each, and it has every room take up
-/// what is the room's. It has no state of its own.
+/// Derives state from stored operations: the log reports each one, and every room then updates what
+/// it owns. It has no state of its own.
 final class Derivation: Component {}
 
 extension Derivation: LogSink {

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What lower rooms have done by rooms above them.
+/// What lower rooms ask of rooms above them.
 extension Derivation: CoreSink {
     // MARK: Messages
 

@@ -3,6 +3,11 @@ import WorkspaceModel
 
 /// `identity/device.key` as it is on the disk: unprotected, or sealed by a passphrase.
 ///
+/// ```
+/// clear   the bytes of `HomeIdentity.fileBytes`
+/// sealed  "wsxlock1" || device 32 || vault of the clear bytes || first 8 bytes of
+///         H("wsx-keyfile2", all before)
+/// ```
 /// The device's name is outside the vault, so that a locked node can say who it is.
 enum IdentityFile: Sendable {
     /// Unprotected: the file gives the keys to anyone who can read it.

@@ -2,11 +2,11 @@ public import SyncProtocol
 import WorkspaceCrypto
 public import WorkspaceModel
 
-/// The newest address record of each device, as peers pass them on.
+/// The newest address record of each device, as peers relay them.
 ///
-/// A record counts for seven days from when its device signed it; a newer one replaces an older
-/// one; when the book is full the oldest goes of the person with most. The book stores nothing: rows
-/// go in and out as bytes, and the owner keeps them.
+/// A record is valid for seven days from when its device signed it; a newer one replaces an older
+/// one; when the book is full, the person with the most records loses the oldest. The book stores
+/// nothing: rows are passed in and out as bytes, and its owner stores them.
 public struct AddressBook: Sendable {
     /// What became of a record.
     public enum Verdict: Equatable, Sendable {
@@ -44,9 +44,9 @@ public struct AddressBook: Sendable {
         records.values.sorted { $0.device < $1.device }
     }
 
-    /// The records of people's devices that still count, at most `limit`: what `peers` tells somebody
-    /// who shares a workspace with them. First the newest of each person, then the second of each, and
-    /// so on: whoever has very many devices pushes out nobody else's.
+    /// The valid records of people's devices, at most `limit`: what `peers` tells a member of the
+    /// same workspace. First the newest of each person, then the second of each, and so on, so that
+    /// a person with very many devices does not push out those of others.
     public func records(
         of people: [[DeviceID]], limit: Int, wallMilliseconds: UInt64
     ) -> [AddressRecord] {

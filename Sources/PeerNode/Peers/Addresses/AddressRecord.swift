@@ -2,7 +2,7 @@ public import SyncProtocol
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// What an address record means beyond its bytes: who may say it, and for how long it counts.
+/// The meaning of an address record beyond its bytes: who may sign it, and how long it is valid.
 ///
 /// - Source: PROTOCOL.md, 5.3.
 extension AddressRecord {
@@ -47,10 +47,11 @@ extension AddressRecord {
         }
     }
 
-    /// Whether a record signed at `at` counts: for a week before and behind its time.
+    /// Whether a record signed at `at` is valid: within a week before and after that time.
     ///
-    /// A record says nothing but where its own device is, and a clock may be hours behind. If it took
-    /// others' records for ones of the future, whoever knows only that node would never find the rest.
+    /// A record only says where its own device is, and a clock may be hours behind. If that node
+    /// rejected others' records as coming from the future, a newcomer who knows only that node
+    /// would never find the other devices.
     public static func isTimely(_ at: UInt64, wallMilliseconds: UInt64) -> Bool {
         let distance = at > wallMilliseconds ? at - wallMilliseconds : wallMilliseconds - at
         return distance <= Limits.addressRecordMilliseconds

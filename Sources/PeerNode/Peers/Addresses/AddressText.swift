@@ -1,5 +1,5 @@
-/// Reads and writes hosts and ports, byte by byte: foreign text, so nothing here knows locales,
-/// resolvers or forms such as `127.1` that mean different things to different readers.
+/// Parses and formats hosts and ports, byte by byte: the text is untrusted, so locales, resolvers
+/// and ambiguous forms such as `127.1` are not used.
 enum AddressText {
     /// Cuts `host:port`, `[v6]:port`, `host` or `[v6]`. The port is `nil` where there is none.
     static func split(_ text: [UInt8]) -> (host: ArraySlice<UInt8>, port: ArraySlice<UInt8>?)? {

@@ -1,26 +1,26 @@
 public import WorkspaceCrypto
 
-/// What a node calls into the local network: that somebody who shares a secret with you listens
-/// at a port. 82 bytes of which strangers can read the port and nothing else.
+/// What a node sends into the local network: that a peer who shares a secret with the receiver
+/// listens at a port. 82 bytes, of which strangers can read only the port.
 ///
 /// ```
 /// packet = nonce 16 || TCP port u16be || 8 tags of 8 bytes
 /// tag    = Hk(key, window u64 || nonce || address 16 || port)[0..7], window = wall ms / 15 min
 /// key    = Hk(disc, "beacon") for a workspace, Hk(psk, "beacon") for an open invite
 /// ```
-/// Places without a tag are random, and the nonce is new in every packet, so packets show neither
-/// how many workspaces a node is in nor that two of them are of one node. A tag means nothing from
-/// another address, or with another port: whoever sends on what others sent has nobody dial where
-/// its sender is not.
+/// Slots without a tag are random, and the nonce is new in every packet, so packets show neither
+/// how many workspaces a node is in nor that two of them are from one node. A tag is valid only for
+/// the address and port that it was made for, so a replayed packet makes nobody dial where its
+/// sender is not.
 ///
 /// - Source: PROTOCOL.md, 5.7.
 public struct BeaconPacket: Equatable, Sendable {
-    /// How many bytes every packet has.
+    /// The size of a packet.
     public static let byteCount = nonceByteCount + 2 + tagCount * tagByteCount
-    /// How many tags a packet has.
+    /// The number of tags in a packet.
     public static let tagCount = 8
-    /// How long a tag means something: this long, and as long again on both sides of it, so that
-    /// clocks may be a quarter of an hour apart.
+    /// How long a tag is valid: this long, and as long again before and after, so that clocks may
+    /// differ by a quarter of an hour.
     public static let windowMilliseconds: UInt64 = 15 * 60 * 1_000
 
     /// In how many windows a tag is looked for.

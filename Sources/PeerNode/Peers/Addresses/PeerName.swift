@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What is dialled: a device that is known, or a place where one is said to be.
+/// What is dialled: a known device, or an address where one is said to be.
 public enum PeerName: Hashable, Comparable, Sendable {
     /// A device; it may move, and it proves itself in the handshake.
     case device(DeviceID)
@@ -18,7 +18,7 @@ public enum PeerName: Hashable, Comparable, Sendable {
     }
 }
 
-/// An address of a peer and where it comes from.
+/// An address of a peer and its source.
 public struct KnownAddress: Hashable, Sendable {
     /// Why an address is believed, strongest first.
     public enum Source: UInt8, Comparable, Sendable {
@@ -48,8 +48,8 @@ public struct KnownAddress: Hashable, Sendable {
     }
 }
 
-/// The addresses of one peer, best first: at most `Limits.addressesPerDeviceMax`, the worst making
-/// room, but never one that somebody typed for one that was heard.
+/// The addresses of one peer, best first: at most `Limits.addressesPerDeviceMax`. The worst is
+/// dropped, but a typed address never makes room for one that was heard.
 struct AddressList: Equatable, Sendable {
     private(set) var entries: [KnownAddress] = []
 

@@ -1,7 +1,7 @@
 private import WorkspaceCrypto
 public import WorkspaceModel
 
-/// The text that makes whoever holds it another device of the person who made it:
+/// The text that turns its reader's home into another device of the person who created it:
 /// `wsx://device/` and base32.
 ///
 /// ```
@@ -10,8 +10,8 @@ public import WorkspaceModel
 /// check = H("wsx-link2", everything before it)[0..2]
 /// ```
 /// Only the issuing device knows the seed: no other can answer, and it answers for ten minutes and
-/// one device. Whoever else reads the link in that time becomes one's own device, so it is for two
-/// screens side by side.
+/// one device. Anyone who reads the link in that time can become a device of its issuer, so it is
+/// meant for two screens side by side.
 ///
 /// - Source: PROTOCOL.md, 5.8.
 public struct DeviceLink: Sendable {

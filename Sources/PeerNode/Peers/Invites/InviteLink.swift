@@ -10,9 +10,9 @@ public import WorkspaceModel
 ///       | 1 || length u8 || name of at most 38 || port u16be
 /// check = H("wsx-link1", everything before it)[0..2]
 /// ```
-/// The letters are base32, so a link survives upper case, which makes its QR code small. The check
-/// is for slips of hand and eye, not for forgers: one link in 16.8 million passes by chance.
-/// It holds the seed: whoever reads it may join.
+/// The letters are base32, so a link survives conversion to upper case, which makes its QR code
+/// small. The check detects typing and reading errors, not forgery: one link in 16.8 million passes
+/// by chance. It contains the seed: anyone who reads it may join.
 ///
 /// - Source: PROTOCOL.md, 5.6.
 public struct InviteLink: Sendable {

@@ -2,10 +2,10 @@ public import SyncProtocol
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// The secret of an invite: 16 random bytes from which the link's holder makes everything that
-/// opens the door.
+/// The secret of an invite: 16 random bytes from which the link's holder derives everything needed
+/// to join.
 ///
-/// The seed is in the link alone. Members keep the `psk`, which lets them answer a joiner and
+/// The seed is only in the link. Members keep the `psk`, which lets them answer a joiner and
 /// announce themselves to one, but not sign as one.
 ///
 /// - Source: PROTOCOL.md, 5.6.
@@ -16,7 +16,7 @@ public struct InviteSecret: Sendable {
     private let seed: SecretBytes
     /// The pair whose public half stands in the `invite` operation.
     public let signingKey: SigningKey
-    /// Joins the handshake with whoever may admit.
+    /// The psk of the handshake with a member who may admit.
     public let psk: SymmetricKey
 
     /// A new invite's secret.

@@ -1,5 +1,5 @@
-/// What the codes of links and dials mean, for people: why a link ended (`LinkEnding`), or why nobody
-/// could be reached. Programs and logs keep the codes.
+/// The meaning of the codes of links and dials, for people: why a link ended (`LinkEnding`), or why
+/// nobody could be reached. Programs and logs use the codes.
 public enum LinkWords {
     /// What a code means, as part of a sentence about a peer; the code itself where a later version made
     /// it, and words as they are.

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The attempts at one peer that are under way: its addresses race, each with a head start before the
+/// The running dial attempts to one peer: its addresses race, each with a head start before the
 /// next.
 struct DialAttempts: Equatable, Sendable {
     /// Where, by number.

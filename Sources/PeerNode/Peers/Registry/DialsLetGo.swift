@@ -1,16 +1,17 @@
 import WorkspaceModel
 
-/// Attempts that nobody waits for any more: another address answered, or the network is another one.
+/// Abandoned dial attempts: another address answered, or the network has changed.
 ///
-/// Their sockets are open until they are reported, so they take places. None takes one for ever,
-/// whatever becomes of its report: no place left means that nobody is dialled again.
+/// Their sockets are open until their end is reported, so they take places. Each takes one for a
+/// limited time, even if the report never comes: without a free place nobody would be dialled
+/// again.
 struct DialsLetGo: Sendable {
     /// Until when each counts, in monotonic milliseconds.
     private var ends: [UInt64: UInt64] = [:]
 
     /// How many still count.
     var count: Int { ends.count }
-    /// When the first of them counts no more.
+    /// When the first of them stops counting.
     var nextOver: UInt64? { ends.values.min() }
 
     /// Lets go of some.

@@ -1,7 +1,7 @@
 import SyncProtocol
 
-/// An allowance for each group of what others cause: so many at once, and one more each time a while
-/// has passed. Only who has used some of theirs is remembered.
+/// A token bucket for each group of peers: some at once, and one more after each refill time. Only
+/// groups that have used some are stored.
 struct GroupAllowances<Group: Hashable & Sendable>: Sendable {
     private let full: Allowance
     private var used: [Group: Allowance] = [:]

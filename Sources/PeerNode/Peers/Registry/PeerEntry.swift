@@ -1,6 +1,6 @@
 import SyncProtocol
 
-/// One peer: where it may be, and how dialling it stands.
+/// One peer: its addresses, and the state of dialling it.
 struct PeerEntry {
     enum Stage: Equatable {
         case idle

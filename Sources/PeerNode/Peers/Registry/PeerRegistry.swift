@@ -2,27 +2,27 @@ private import SyncProtocol
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// Whom to dial, where and when.
+/// Which peer to dial, where and when.
 ///
-/// A peer's addresses race: the next one is tried when the one before has failed, or after a head
-/// start: most of them are of networks that somebody has left. When all have failed the peer rests,
-/// longer after every round, and a change of the network wakes everybody. A link that breaks soon after
-/// it was made counts as a failure too, so a peer that hangs up on everyone is not dialled a hundred
-/// times a second. Of one person's devices few are dialled at a time, and whoever has fewest under way
-/// goes first: anybody may link devices and sign addresses without number. And of each person's, and of
-/// what beacons tell, only so many a minute.
+/// A peer's addresses race, since most belong to networks that the peer has left: the next one is
+/// tried when the one before has failed, or after a head start. When all have failed the peer
+/// waits, longer after every round; a change of the network ends all waits. A link that breaks soon
+/// after it was opened counts as a failure too, so a peer that hangs up on everyone is not dialled
+/// a hundred times a second. Few devices of one person are dialled at a time, and the person with
+/// the fewest running attempts goes first, since anyone can link devices and sign addresses without
+/// limit. Dials per minute are bounded for each person, and for what beacons tell.
 ///
 ///     idle ──dialsDue──▶ dialing ──connected──▶ connected
 ///      ▲                   │ all failed            │ disconnected
 ///      └──────time─────── waiting ◀────────────────┘
 ///
-/// Names nothing that was not added: the owner adds devices with which it shares a workspace, and
-/// addresses that people, beacons and links tell.
+/// It dials only what was added: its owner adds devices with which it shares a workspace, and
+/// addresses from people, beacons and links.
 public struct PeerRegistry: Sendable {
-    /// A link that stood for this long was a good one.
+    /// A link that was open for this long counts as a success.
     public static let goodLinkMilliseconds: UInt64 = 60_000
 
-    /// Who shares places for dials.
+    /// The groups that share places for dials.
     private enum Group: Hashable {
         /// A person's devices, by what names the person.
         case person([UInt8])
@@ -162,14 +162,14 @@ extension PeerRegistry {
         entries[.device(device)]?.lastSeen = lastSeen
     }
 
-    /// Takes over from a registry that is no more: what is reported of its attempts is of none of
-    /// this one's.
+    /// Continues the numbering of the previous registry, so that late reports about its attempts
+    /// match none of this one's.
     mutating func goOn(after former: PeerRegistry) { lastNumber = former.lastNumber }
 
-    /// Stops dialling. Attempts under way are the owner's to end and to report.
+    /// Stops dialling. The owner ends and reports running attempts.
     public mutating func suspend() { isSuspended = true }
 
-    /// Dials again, everybody at once.
+    /// Dials again, all peers at once.
     public mutating func resume(now: UInt64) {
         isSuspended = false
         networkChanged(now: now)
@@ -209,7 +209,8 @@ extension PeerRegistry {
             .filter { nextAllowed($0.group) <= now }
         guard !due.isEmpty else { return [] }
         allowances.forgetFull(at: now)
-        // The group that has failed least goes first, in it whoever has, and then who answered before.
+        // The group with the fewest failures first, in it the peer with the fewest, then a peer
+        // that has answered before.
         let tries = triesByGroup
         due.sort { left, right in
             let (one, other) = (tries[left.group] ?? 0, tries[right.group] ?? 0)
@@ -369,7 +370,7 @@ extension PeerRegistry {
                 entry.schedule = dialled.schedule
                 (entry.failures, entry.tries) = (dialled.failures, dialled.tries)
             }
-            // The address is this device's, whoever was expected there.
+            // The address belongs to this device, even if another one was expected there.
             if name != .device(device) { resolve(name, attempt: attempt) }
             let known = KnownAddress(
                 address, source: isManual ? .manual : .remembered, freshness: wallMilliseconds)

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What is kept of a peer over a restart, as bytes for somebody else's store.
+/// The bytes that its owner stores about a peer across restarts.
 ///
 /// - Format: `Enc` map {1 device 32, 2 array of [address text, source, freshness ms], 3 blocked,
 ///   4 last seen ms or null}; key 1 is null for an address that nobody has answered at yet.

@@ -1,17 +1,17 @@
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// What people who have not proved anything may cost: places for handshakes under way, and key
-/// agreements a second.
+/// Bounds the cost of peers that have proved nothing: places for running handshakes, and key
+/// agreements per second.
 ///
 ///     opened ──▶ anonymous ──proved──▶ known ──closed──▶
 ///                    └─── another one needs the place ───┘
 ///
-/// A connection is anonymous until its first message has come, whole and with the hint of a secret
-/// that is known here. Anonymous ones replace each other and nobody else: however many there are,
-/// those whose hint is known keep their places, of which strangers cannot take any. Nor do those who
-/// know a secret of one rank in one workspace take what others have: each workspace has a part of the
-/// places and agreements for itself, an eighth at least, and several together have as many agreements again.
+/// A connection is anonymous until its first message has arrived completely, with the hint of a
+/// secret that is known here. Anonymous ones only replace each other: however many there are,
+/// connections with a known hint keep their places. Nor can peers that know a secret of one rank in
+/// one workspace take the places of others: each workspace has a reserved part of the places and
+/// agreements, at least an eighth, and several together have as many agreements again.
 ///
 /// All limits delay and never decide. When no agreement is left the caller waits for
 /// `nextAgreement` while the handshake's own deadline runs.

@@ -1,7 +1,7 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What messages 2 and 3 of the handshake carry.
+/// The payload of messages 2 and 3 of the handshake.
 ///
 /// - Wire form: `Enc` map {1 device 32, 2 certificate 64, 3 verMin, 4 verMax, 5 features,
 ///   6 store id 16, 7 wall clock ms} (PROTOCOL.md, 5.1).

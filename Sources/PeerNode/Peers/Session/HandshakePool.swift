@@ -1,15 +1,15 @@
 import WorkspaceCrypto
 
-/// Places for connections whose handshake is under way: so many in all, and so many of each host.
+/// Places for connections with a running handshake: bounded in total, and per host.
 ///
-/// Where there is no room, four of those that have a place are drawn at random, and the one that
-/// came first loses it. Nobody can tell who is honest; but an honest one needs its place for one
-/// round trip, and an attacker who connects r times a second replaces r of n places. So whoever
-/// came t seconds ago has lost the place with a chance of about (rt / n)⁴: hardly ever while rt is
-/// a fraction of n, and not always however large r is. One draw would make it rt / n; dropping the
-/// oldest keeps out everybody, for ever, who needs more than n / r seconds.
+/// When the pool is full, four of its connections are drawn at random, and the oldest of these
+/// loses its place. An honest peer cannot be recognized, but needs its place only for one round
+/// trip, while an attacker who connects r times a second replaces r of n places. So a peer that
+/// connected t seconds ago has lost its place with a probability of about (rt / n)⁴: very small
+/// while rt is a fraction of n, and below 1 however large r is. A single draw would make it rt / n;
+/// dropping the oldest would always lock out everybody who needs more than n / r seconds.
 ///
-/// A pure value: time and randomness are arguments, and equal ones give equal results.
+/// A pure value: time and randomness are arguments, and equal arguments give equal results.
 struct HandshakePool: Sendable {
     /// One connection.
     struct Place: Sendable {

@@ -1,8 +1,8 @@
 import SyncProtocol
 import WorkspaceCrypto
 
-/// Why a link ended: a stable word for logs and counts, and a few more for people. Never holds
-/// bytes of the peer.
+/// Why a link ended: a stable word for logs and counters, and a few more for people. Never contains
+/// bytes from the peer.
 public struct LinkEnding: Error, Hashable, Sendable {
     /// The stable word, such as `handshake.bad_mac`.
     public let word: String

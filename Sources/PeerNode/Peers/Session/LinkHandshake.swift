@@ -1,15 +1,15 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The three messages before two peers talk, without a socket or a clock.
+/// The three handshake messages between two peers, without a socket or a clock.
 ///
 /// ```
 /// initiator → responder   hint 16 || u16be length || message 1
 /// responder → initiator   u16be length || message 2
 /// initiator → responder   u16be length || message 3
 /// ```
-/// Message 1 has exactly 48 bytes. Whoever sends one whose hint is not known here hears nothing:
-/// a scanner cannot tell this port from one that says nothing to anybody.
+/// Message 1 has exactly 48 bytes. A message with an unknown hint gets no reply, so a scanner
+/// cannot tell this port from one that never answers.
 ///
 /// - Source: PROTOCOL.md, 5.1; Noise specification, section 7.
 struct LinkHandshake {
@@ -18,7 +18,7 @@ struct LinkHandshake {
     /// Key agreements that a responder spends on a stranger: ee and es to answer, and a new key.
     static let agreementsPerAnswer = 3
 
-    /// What came of the bytes so far.
+    /// The result of the bytes so far.
     enum Step {
         /// More bytes are needed.
         case more
@@ -116,14 +116,14 @@ struct LinkHandshake {
         let hint = Array(buffer.prefix(Self.hintByteCount))
         let length = Self.length(in: buffer, at: Self.hintByteCount)
         guard length > 0 else { throw .badLength }
-        // No more than a right one has is waited for: whoever says that more will come is told from
-        // others by nothing but the end.
+        // Waits for no more bytes than a correct message has: a peer that announces more is treated
+        // like any other, and only fails at the end.
         let start = Self.hintByteCount + 2
         let message = Array(buffer[start..<start + min(length, Self.firstMessageByteCount)])
         buffer.removeFirst(start + message.count)
         guard message.count >= AgreementPublicKey.byteCount else { throw .short }
         let ephemeral = message.prefix(AgreementPublicKey.byteCount)
-        // Looked for among all, so that the time does not tell which one it is.
+        // All candidates are tried, so that the time does not reveal which one matched.
         let input = PSKCandidate.hintInput(ephemeral: ephemeral)
         let found = candidates.filter { $0.hint(of: input) == hint }
         guard let candidate = found.first(where: { !$0.rank.isOfInvite }) ?? found.first else {

@@ -1,14 +1,14 @@
 public import WorkspaceModel
 
-/// Which of two links to one device stays.
+/// Which of two links to one device is kept.
 ///
-/// Two nodes that find each other at the same moment dial each other at the same moment. Both
-/// must then close the same link, without asking: the one that the smaller device key opened
-/// stays. When the handshakes finished further apart the older link is more likely a dead one
-/// that nobody has noticed, so it is pinged and has two seconds to prove that it lives.
+/// Two nodes that discover each other at the same moment dial each other at the same moment. Both
+/// must then close the same link, without asking: the one that the smaller device key opened is
+/// kept. When the handshakes finished further apart, the older link is probably a dead one that
+/// nobody has noticed, so it is pinged and has two seconds to answer.
 ///
 /// Two stores of one device are two homes, one a copy of the other. Each keeps a link; the older
-/// one is pinged all the same, for a home that became another store may have left it behind.
+/// one is pinged all the same, since a home that took a new store id may have left it behind.
 public enum LinkRule {
     /// Handshakes that finished within this time of each other count as one moment.
     public static let momentMilliseconds: UInt64 = 5_000
@@ -62,7 +62,7 @@ public enum LinkRule {
     }
 }
 
-/// The older of two links has been pinged; whether it answers decides.
+/// The older of two links has been pinged; its answer decides.
 public struct LinkContest: Equatable, Sendable {
     /// The link that was pinged.
     public let older: LinkRule.Link

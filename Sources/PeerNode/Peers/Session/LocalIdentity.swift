@@ -4,7 +4,7 @@ public import WorkspaceModel
 /// Who this node is in a handshake.
 ///
 /// The signing key is not needed here: it certified the Noise static key once, so links can be
-/// made while the node is locked.
+/// opened while the node is locked.
 public struct LocalIdentity: Sendable {
     /// This device.
     public let device: DeviceID
@@ -48,7 +48,7 @@ public struct LocalIdentity: Sendable {
     }
 }
 
-/// Whom a handshake proved to be at the other end, and under which secret it was let in.
+/// The peer that a handshake authenticated, and the secret that it used.
 public struct PeerIdentity: Equatable, Sendable {
     /// The device, whose certificate fits the static key that Noise proved.
     public let device: DeviceID
@@ -60,16 +60,17 @@ public struct PeerIdentity: Equatable, Sendable {
     public let features: UInt64
     /// The version that both run.
     public let version: UInt64
-    /// What the secret that opened the handshake is here, in the order in which secrets were given: as a
-    /// rule one thing. Whoever may invite chooses the secret of an invite, and may choose another's.
+    /// The labels of the secret that opened the handshake, in the order in which the secrets were
+    /// given. Usually one; but a member who creates an invite chooses its secret, and may choose
+    /// that of another.
     public let labels: [PSKLabel]
-    /// 64 bytes that name this session on both sides, and on no other.
+    /// 64 bytes that identify this session on both sides.
     public let handshakeHash: [UInt8]
     /// Its Noise static key.
     public let staticKey: AgreementPublicKey
 }
 
-/// Which secret a handshake runs under, in its owner's words.
+/// Which secret a handshake uses, in its owner's terms.
 public enum PSKLabel: Hashable, Sendable {
     /// The discovery secret of a workspace; all of them stay accepted.
     case workspace(WorkspaceID, discovery: UInt32)
@@ -107,7 +108,7 @@ extension PeerIdentity {
     }
 }
 
-/// A secret that a handshake may run under.
+/// A secret that a handshake may use.
 public struct PSKCandidate: Sendable {
     /// Whose it is.
     public let label: PSKLabel

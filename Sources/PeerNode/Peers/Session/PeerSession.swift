@@ -5,15 +5,15 @@ import WorkspaceModel
 /// One link to one peer, from its first byte to its last, without a socket or a clock.
 ///
 /// The owner gives it inputs and carries out the effects, in order. Times are monotonic
-/// milliseconds. `send` only queues; a `flush` at the end of the owner's turn makes few large
-/// frames of many small messages.
+/// milliseconds. `send` only queues; a `flush` at the end of the owner's turn combines many small
+/// messages into few large frames.
 ///
 ///     handshaking ──3 messages, 5 s──▶ established ──▶ closed
 ///          └──── violation, deadline, end of stream ──────┘
 ///
-/// Frames are sealed only while the transport holds little, because what is sealed can no longer
-/// be overtaken by something more urgent. A class, since the ciphers inside count: a copy of a
-/// session must not exist. For one thread.
+/// Frames are sealed only while the transport holds little, because a sealed frame can no longer be
+/// overtaken by something more urgent. A class, because the ciphers have counters: a session must
+/// not be copied. For one thread.
 ///
 /// - Source: PROTOCOL.md, 5.1, 5.2.
 public final class PeerSession {
@@ -75,7 +75,7 @@ public final class PeerSession {
         return (session, session.writing(bytes, now: now))
     }
 
-    /// Answers whoever holds one of the secrets.
+    /// Answers a peer that knows one of the secrets.
     public static func answering(
         as identity: LocalIdentity, candidates: [PSKCandidate], now: UInt64,
         wallMilliseconds: UInt64, using random: any RandomSource

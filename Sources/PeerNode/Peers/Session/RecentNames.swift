@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The newest of many names of 16 bytes, so that what came before is known again.
+/// The newest of many 16-byte names, to recognize what was seen before.
 struct RecentNames {
     typealias Name = Identifier16<RecentNames>
 

@@ -1,24 +1,24 @@
 public import WorkspaceModel
 
-/// Who can know a secret under which links are opened. Each rank has places and key agreements of its
-/// own: to say first messages that are right costs nobody but hashes, and whoever ever held an invite
-/// must not use up what members need.
+/// Who can know a link secret. Each rank has its own places and key agreements: sending correct
+/// first messages costs only hashes, and a former holder of an invite must not use up what members
+/// need.
 public enum SecretRank: Int, CaseIterable, Sendable {
-    /// Members: what was made since the last one left or was removed.
+    /// Members: the secrets created since the last member left or was removed.
     case newest
-    /// Also those who have left or were removed, guests, and who was away: what was made before.
+    /// Also former members, guests, and members who were offline: the secrets created before.
     case older
-    /// Whoever was given an invite that is open.
+    /// Holders of an open invite.
     case invite
-    /// Whoever ever was given one that was used up, revoked or has expired.
+    /// Holders of an invite that was used up, was revoked or has expired.
     case endedInvite
-    /// Whoever saw the code with which a person takes up a device.
+    /// Anyone who saw the code by which a person links a device.
     case deviceLink
 
     /// Whether it is a secret of an invite, of which there may be very many.
     var isOfInvite: Bool { self == .invite || self == .endedInvite }
 
-    /// Handshakes under way of those whose hint is known.
+    /// The number of running handshakes with a known hint.
     var placesMax: Int {
         switch self {
         case .newest: Limits.knownHandshakesMax
@@ -38,8 +38,8 @@ public enum SecretRank: Int, CaseIterable, Sendable {
     }
 }
 
-/// Whose places and key agreements a first message takes: those of one rank in one workspace. What
-/// somebody knows of one workspace takes nothing of what members of another have.
+/// Whose places and key agreements a first message uses: those of one rank in one workspace.
+/// Knowing a secret of one workspace does not take anything from members of another.
 public struct SecretShare: Hashable, Sendable {
     /// Who can know the secret.
     public let rank: SecretRank

@@ -2,8 +2,9 @@ import WorkspaceModel
 
 /// First messages that were answered, by the ephemeral key in them (PROTOCOL.md, 5.1).
 ///
-/// Whoever has recorded one knows no secret, and cannot change it; sent again it shows nothing, and
-/// must not take a place that is kept for those who know one. A dialler makes a new one each time.
+/// Somebody who has recorded one knows no secret, and cannot change it; replaying it reveals
+/// nothing, and must not take a place that is reserved for those who know one. A dialler makes a
+/// new one each time.
 struct SeenGreetings {
     /// By the first 16 bytes of the ephemeral keys.
     private var names = RecentNames(max: Limits.greetingsMax)

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Opening and listing direct conversations.
+/// Opens and lists direct conversations.
 extension ChannelDesk {
     func openDirect(
         _ members: [MemberReference], _ scope: CallScope

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Making, listing and joining channels.
+/// Creates, lists and joins channels.
 extension ChannelDesk {
     func createChannel(
         _ draft: ChannelDraft, _ scope: CallScope

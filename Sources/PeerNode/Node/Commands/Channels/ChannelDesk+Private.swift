@@ -2,8 +2,8 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Making and changing private channels and the people in them. Refusals come before anything is
-/// written, and what somebody may do is asked of the state that it would make.
+/// Creates and changes private channels and their membership. Refusals come before anything is
+/// written, and permissions are checked in the state that the change would create.
 extension ChannelDesk {
     // MARK: The channel
 

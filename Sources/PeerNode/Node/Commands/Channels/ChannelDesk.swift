@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Changing channels and the people in them. Refusals come before anything is written.
+/// Changes channels and their membership. Refusals come before anything is written.
 final class ChannelDesk: CorePart, ChannelCommands {
     // MARK: Looking
 

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Backups, as commands ask for them. They are made beside the loop, from a snapshot.
+/// Implements the commands about backups. They are made beside the loop, from a snapshot.
 final class BackupDesk: CorePart, BackupCommands {
     func createBackup(
         _ draft: BackupDraft, _ scope: CallScope

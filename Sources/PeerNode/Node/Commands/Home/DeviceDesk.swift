@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The devices of members, as commands ask for them.
+/// Implements the commands about members' devices.
 final class DeviceDesk: CorePart, DeviceCommands {
     // MARK: List
 
@@ -90,8 +90,9 @@ final class DeviceDesk: CorePart, DeviceCommands {
         }
     }
 
-    /// Does something about a device in the workspace that the call names; without one in every
-    /// workspace in which it is one's own. What fails in some of them is listed in the answer.
+    /// Applies an action to a device in the workspace that the call names; without one in every
+    /// workspace where the device belongs to this person. The answer lists the workspaces in which
+    /// it fails.
     func inEach(
         _ reference: String, _ scope: CallScope, _ words: String,
         _ act: (Workspace, DeviceID) throws(NodeError) -> Void
@@ -130,15 +131,15 @@ final class DeviceDesk: CorePart, DeviceCommands {
         return object
     }
 
-    /// Whether a device is the own person's in a workspace in which that person is.
+    /// Whether a device is this person's in a workspace that they are in.
     private func isOwn(_ device: DeviceID, in workspace: Workspace) -> Bool {
         workspace.standing == .member && workspace.fields.deletion == nil
             && workspace.owner(of: device) == workspace.member
             && core.membership.ownEnd(in: workspace) == nil
     }
 
-    /// The device that a call means: looked for in its workspace, and then, where it names none,
-    /// among one's own devices in the others.
+    /// The device that a call names: looked up in its workspace, and then, where it names none,
+    /// among this person's devices in the others.
     private func deviceAnywhere(
         _ reference: String, _ scope: CallScope
     ) throws(NodeError) -> (Workspace, DeviceID) {
@@ -192,10 +193,10 @@ final class DeviceDesk: CorePart, DeviceCommands {
         return revoked.map { telling(object, where: $0) } ?? object
     }
 
-    /// Adds to what is told of a device that was revoked where else it has to be.
+    /// Adds to the answer about a revoked device where else it has to be revoked.
     ///
-    /// A phrase's certificate names the device and no workspace. Whoever stole the device can show
-    /// it wherever the phrase counts, also in a workspace that this home knows nothing of.
+    /// A phrase's certificate names the device, but no workspace. The device's thief can show it
+    /// wherever the phrase counts, even in a workspace that this home does not know.
     private func telling(_ object: DeviceObject, where device: DeviceID) -> DeviceObject {
         var object = object
         let others = workspaces.values.sorted { $0.number < $1.number }

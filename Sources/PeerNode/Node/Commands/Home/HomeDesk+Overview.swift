@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Where the caller stands.
+/// The overview for a first screen.
 extension HomeDesk {
     func home(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject {
         var home = HomeObject()

@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// The node itself, as commands ask for it.
+/// Implements the commands about the node itself.
 final class HomeDesk: CorePart, HomeCommands {
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
         if turn.session.lock.isLocked { return try lockedStatus() }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Opening and closing this node to people, as commands ask for it.
+/// Implements the commands that lock and unlock this node.
 extension IdentityDesk {
     /// In the store: how many wrong passphrases came since the last right one.
     static let triesName = "session.tries"

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The identity of this home, as commands ask for it.
+/// Implements the commands about this home's identity.
 final class IdentityDesk: CorePart, IdentityCommands {
     func createIdentity(
         _ draft: IdentityDraft, _ scope: CallScope

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The node in numbers.
+/// The node's metrics.
 extension InspectionDesk {
     func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject {
         MetricsObject(

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// `why`: finding its subject, and putting the steps together.
+/// `why`: resolves its subject and assembles the steps.
 extension InspectionDesk {
     func why(
         _ subject: String, can action: String?, _ scope: CallScope
@@ -94,7 +94,7 @@ extension InspectionDesk {
             role: role?.word, can: action, answer: answer, steps: steps)
     }
 
-    /// Somebody who is or was a member, by id or name. Whoever is one now goes first.
+    /// A current or former member, by id or name. A current one takes precedence.
     private func anyMember(
         _ text: String, in workspace: Workspace
     ) throws(NodeError) -> MemberID {

@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What `doctor` finds: each thing is in order, worth a word, or broken, with one remedy.
+/// The findings of `doctor`: each is fine, a warning or an error, with one remedy.
 final class InspectionDesk: CorePart, InspectionCommands {
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         var findings: [FindingObject] = turn.writingStop.map { [$0.finding] } ?? []
@@ -138,7 +138,7 @@ final class InspectionDesk: CorePart, InspectionCommands {
             "wsx-node peer add HOST")
     }
 
-    /// A node with peers has copies of what was said, and none of its keys.
+    /// The peers of a node hold copies of its operations, but not its keys.
     private func backupFinding() throws(StorageError) -> FindingObject {
         let day: UInt64 = 24 * 3_600_000
         let hint = "wsx-node backup create -o FILE"

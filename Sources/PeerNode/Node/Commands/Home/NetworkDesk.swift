@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Peers, the network and the state of synchronising, as commands ask for them.
+/// Implements the commands about peers, the network and the sync state.
 final class NetworkDesk: CorePart, NetworkCommands {
     // MARK: Peers
 

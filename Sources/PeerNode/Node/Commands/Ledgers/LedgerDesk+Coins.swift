@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Ledgers, balances, and what was spent.
+/// Ledgers, balances and spends.
 extension LedgerDesk: LedgerCommands {
     func open(_ name: String, _ scope: CallScope) throws(NodeError) -> Made<LedgerObject> {
         if let made = try core.replay(scope) { return try replayedLedger(made) }

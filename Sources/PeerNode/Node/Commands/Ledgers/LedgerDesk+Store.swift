@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What is sold in ledgers: offers, orders, receipts and grants.
+/// Selling in ledgers: offers, orders, receipts and grants.
 extension LedgerDesk {
     // MARK: Offers
 

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What people and programs ask of ledgers, in terms of the rooms.
+/// Implements the commands about ledgers.
 final class LedgerDesk: CorePart {
     /// A ledger that a call names, and where it is.
     struct Aim {
@@ -16,7 +16,7 @@ final class LedgerDesk: CorePart {
         try aim(name, in: try core.queries.shownWorkspace(scope))
     }
 
-    /// The same, for whoever may write there.
+    /// The same, for a caller that wants to write there.
     func aimToWrite(_ name: String?, _ scope: CallScope) throws(NodeError) -> Aim {
         let workspace: Workspace = try core.queries.workspace(scope)
         try refuseWriting(in: workspace)
@@ -60,7 +60,7 @@ final class LedgerDesk: CorePart {
 
     /// Several ledgers are meant.
     private static func unclear(_ name: String?, _ found: [LedgerHeading]) -> NodeError {
-        // A name that several have means none of them.
+        // A name that several ledgers have is ambiguous.
         let keys = Set(found.map { NameFolding.key(of: $0.name) ?? $0.name })
         let flags = found.prefix(flagsMax).map {
             "--ledger "
@@ -90,8 +90,8 @@ final class LedgerDesk: CorePart {
         return ledger.map { Aim(workspace: workspace, ledger: $0) }
     }
 
-    /// Goes through the ledgers that a list is about: the one that is named, or all. One after the other:
-    /// whoever keeps one keeps it in memory.
+    /// Visits the ledgers of a list: the one that is named, or all. One after the other: a
+    /// reference to one keeps it in memory.
     func forEachAim(
         _ name: String?, _ scope: CallScope, _ take: (Aim) -> Void
     ) throws(NodeError) {
@@ -147,7 +147,8 @@ final class LedgerDesk: CorePart {
         }
     }
 
-    /// Refuses what would not count any more (W-83): an order, a spend, or the void of one's own order.
+    /// Refuses operations beyond the limit, which would not count (W-83): an order, a spend, or the
+    /// voiding of the caller's order.
     func refuseMore(
         in aim: Aim, hint: String = "ask its issuer to open another one"
     ) throws(NodeError) {

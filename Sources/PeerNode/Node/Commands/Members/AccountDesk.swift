@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What people and programs ask about accounts elsewhere, in terms of the rooms.
+/// Implements the commands about accounts elsewhere.
 final class AccountDesk: CorePart, AccountCommands {
     private var accounts: AccountProofs { core.proofs.accounts }
 

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who may come in, who may bring them, and how many files a message may have.
+/// Who may join, who may invite, and how many files a message may have.
 extension InviteDesk {
     func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject {
         object(ofPolicy: try core.queries.workspace(scope) as Workspace)

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Coming in by a link, and answering those who ask. Both are done where people come in.
+/// Joining by a link, and answering requests to join; both are done in `Enrolment`.
 extension InviteDesk {
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try core.enrolment.joinWorkspace(draft, scope)

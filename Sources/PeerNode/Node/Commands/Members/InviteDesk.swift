@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Invites, as commands ask for them.
+/// Implements the commands about invites.
 final class InviteDesk: CorePart, InviteCommands {
     func createInvite(
         _ draft: InviteDraft, _ scope: CallScope

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Members, roles and removals, as commands ask for them.
+/// Implements the commands about members, roles and removals.
 final class MemberDesk: CorePart, MemberCommands {
     // MARK: Who
 
@@ -118,7 +118,7 @@ final class MemberDesk: CorePart, MemberCommands {
                 "you cannot do this to yourself", reason: "own",
                 hint: "to leave: wsx-node workspace leave")
         }
-        // As whoever gave a role up stands now, not as they were let in.
+        // By the current rank of a member who gave up a role, not the one they were admitted with.
         guard own.rank < other.rank else {
             throw .forbidden(
                 "you do not outrank \(name), who is \(other.role.word)", reason: "rank",
@@ -160,7 +160,7 @@ final class MemberDesk: CorePart, MemberCommands {
             try core.membership.takeOver(kept, in: workspace)
         }
         var object = try shown(member, in: workspace)
-        // What somebody stronger has made, whoever that was then, a removal does not reach.
+        // A removal does not end an invite that its author created while they had a higher rank.
         let isEnded = { (id: OperationID) in self.core.membership.isRevoked(id, in: workspace) }
         object.endedInvites = open.filter { isEnded($0) && !kept.contains($0) }
             .map(PublicID.invite)

@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Presence and typing, as commands ask for them.
+/// Implements the commands about presence and typing.
 extension PersonDesk {
     func setPresence(
         _ draft: PresenceDraft, _ scope: CallScope

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Profiles, as commands ask for them.
+/// Implements the commands about profiles.
 final class PersonDesk: CorePart, PersonCommands {
     func profile(
         of reference: MemberReference?, _ scope: CallScope

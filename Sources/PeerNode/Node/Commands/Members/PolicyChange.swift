@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What a policy is to become, and what of it is another one than before.
+/// The new policy, and which of its fields have changed.
 struct PolicyChange {
     /// Whether anything was said of who comes in.
     let isEntrance: Bool

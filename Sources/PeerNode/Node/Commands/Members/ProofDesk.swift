@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What people and programs ask about addresses that are proved, in terms of the rooms.
+/// Implements the commands about proving addresses.
 final class ProofDesk: CorePart, ProofCommands {
     // MARK: Addresses
 
@@ -287,7 +287,7 @@ final class ProofDesk: CorePart, ProofCommands {
         }
     }
 
-    /// Sends a link to whoever has proved an address in another workspace.
+    /// Sends a link to the person who has proved an address in another workspace.
     private func sendMessage(
         with link: String, to address: String, about workspace: Workspace
     ) throws(NodeError) -> Bool {

@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Finding channels, members, messages and notes, as commands ask for it.
+/// Implements the commands that find channels, members, messages and notes.
 ///
-/// Channels and members are looked through here. For messages and notes the index proposes candidates,
-/// newest first, and each is opened and looked at before it is given out: what is hidden, deleted
+/// Channels and members are scanned here. For messages and notes the index proposes candidates,
+/// newest first, and each is decrypted and verified before it is returned: what is hidden, deleted
 /// or changed by now is never found, whatever the index says.
 final class FindingDesk: CorePart, SearchCommands {
     func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Saying something about a message that is there: another text, a reaction, a pin. And who has it.
+/// Annotates an existing message: edits, reactions and pins. And who has it.
 extension MessageDesk {
     /// A message that a call names, and where it is.
     struct Aim {
@@ -109,7 +109,7 @@ extension MessageDesk {
 
     // MARK: Aiming
 
-    /// A message that the caller may say something about: as whoever may write there.
+    /// A message that the caller may annotate, which requires the right to write there.
     private func aimToWrite(_ id: String, _ scope: CallScope) throws(NodeError) -> Aim {
         let aim = try aim(id, scope, isWriting: true)
         try core.channels.refuseArchived(aim.channel, in: aim.workspace)

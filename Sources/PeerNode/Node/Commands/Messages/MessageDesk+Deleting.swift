@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Deleting a message, and taking that back.
+/// Deletes and restores messages.
 extension MessageDesk {
     func deleteMessage(
         _ id: String, undo: Bool, _ scope: CallScope

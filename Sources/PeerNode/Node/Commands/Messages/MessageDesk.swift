@@ -2,7 +2,7 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Sending and reading messages.
+/// Sends and reads messages.
 final class MessageDesk: CorePart, MessageCommands {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         if let made = try core.replay(scope) { return try replayedMessage(made) }
@@ -37,7 +37,7 @@ final class MessageDesk: CorePart, MessageCommands {
         return Made(object)
     }
 
-    /// Whoever says something has read what stands there; a program that says it has not.
+    /// A person who sends a message has read the ones before it; a bot has not.
     private func readByAnswering(
         _ arrival: Int64, in channel: Workspace.Channel, of workspace: Workspace
     ) throws(NodeError) {

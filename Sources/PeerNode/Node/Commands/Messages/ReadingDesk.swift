@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What was read, of what notice is wanted, and settings that all own devices share.
+/// Read markers, notice settings, and preferences that all of a person's devices share.
 final class ReadingDesk: CorePart, ReadingCommands {
     // MARK: Read and unread
 
@@ -91,7 +91,7 @@ final class ReadingDesk: CorePart, ReadingCommands {
             }, next: next)
     }
 
-    /// The conversations that the caller is in; none of a workspace that one is no member of.
+    /// The conversations that the caller is in; empty for a workspace that the caller is not in.
     private func followed(in workspace: Workspace) throws(NodeError) -> [Workspace.Channel] {
         let all = workspace.channelIndex.all
         return try stored { () throws(StorageError) in

@@ -1,7 +1,7 @@
 import NoteText
 import WorkspaceModel
 
-/// The changes of `note.edit`, as they come from outside.
+/// Parses the changes of `note.edit`, which come from outside.
 enum NoteChanges {
     /// - Throws: `bad_request`, which says which change is none.
     static func steps(_ value: JSONValue) throws(NodeError) -> [NoteStep] {

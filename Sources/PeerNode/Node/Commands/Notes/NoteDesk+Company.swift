@@ -2,7 +2,7 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// Where people are in a note, and waiting for each other.
+/// Cursors in a note, and waiting for each other.
 extension NoteDesk {
     func select(
         _ note: NoteReference, _ selection: NoteSelectionRequest, _ scope: CallScope

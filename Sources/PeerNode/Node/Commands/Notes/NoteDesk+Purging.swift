@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Erasing a note: every operation that says something of it is redacted, as a deleted message is.
+/// Erases a note: every operation about it is redacted, like a deleted message.
 extension NoteDesk {
     func purge(_ aim: Aim) throws(NodeError) {
         let all = try stored { () throws(StorageError) in

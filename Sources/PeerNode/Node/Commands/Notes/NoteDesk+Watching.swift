@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Following the text of a note.
+/// Watches the text of a note.
 extension NoteDesk {
     func watch(
         _ note: NoteReference, _ scope: CallScope

@@ -2,7 +2,7 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// Making notes and changing them.
+/// Creates and changes notes.
 extension NoteDesk: NoteCommands {
     func create(
         _ draft: NoteDraftRequest, _ scope: CallScope

@@ -2,7 +2,7 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
-/// What people and programs ask of notes, in terms of the rooms.
+/// Implements the commands about notes.
 final class NoteDesk: CorePart {
     /// A note that a call names, and where it is.
     struct Aim {
@@ -50,7 +50,7 @@ final class NoteDesk: CorePart {
 
     private static let candidatesMax = 10
 
-    /// The same, for whoever may write there.
+    /// The same, for a caller that wants to write there.
     func aimToWrite(_ reference: NoteReference, _ scope: CallScope) throws(NodeError) -> Aim {
         let aim = try aim(reference, scope)
         try refuseWriting(in: aim.channel, of: aim.workspace)

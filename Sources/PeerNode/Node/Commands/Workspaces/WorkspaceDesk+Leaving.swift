@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Leaving a workspace, having it forgotten here, and changing its keys.
+/// Leaves a workspace, forgets it here, and changes its keys.
 extension WorkspaceDesk {
     func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
         let workspace: Workspace = try core.queries.workspace(scope)

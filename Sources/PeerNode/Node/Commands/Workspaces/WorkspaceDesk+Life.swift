@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Changing a workspace, handing it over, and ending it.
+/// Changes a workspace, transfers its ownership, and ends it.
 extension WorkspaceDesk {
     func editWorkspace(
         _ draft: WorkspaceEdit, _ scope: CallScope
@@ -90,8 +90,8 @@ extension WorkspaceDesk {
                 + NodeError.shellWord("@" + workspace.displayName(of: guest.member)) + " member")
     }
 
-    /// Whoever finds a lost phone does not own the workspace: what it hands over, an older device
-    /// of the same person still has.
+    /// The finder of a lost phone does not own the workspace: after a transfer by it, an older
+    /// device of the same person would still be the owner.
     func refuseWeakTransfer(of workspace: Workspace) throws(NodeError) {
         guard let own = home?.device,
             let older = workspace.judged.devices(strongerThan: own, of: workspace.member)
@@ -176,7 +176,7 @@ extension WorkspaceDesk {
     ) throws(NodeError) -> WorkspaceObject {
         let workspace = try core.queries.shownWorkspace(scope)
         guard name == workspace.displayName else {
-            // Whoever means another one is not led to end this one.
+            // A caller who means another workspace must not be led to end this one.
             let meant = workspaces.values.contains {
                 $0.standing == .member && $0.displayName == name
             }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Making, choosing and leaving workspaces, as commands ask for it.
+/// Implements the commands that create, select and leave workspaces.
 final class WorkspaceDesk: CorePart, WorkspaceCommands {
     func createWorkspace(
         _ draft: WorkspaceDraft, _ scope: CallScope
