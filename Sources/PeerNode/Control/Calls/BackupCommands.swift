@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does for copies of a home.
+/// The commands for backups of a home.
 public protocol BackupCommands {
     /// Backs the home up. Answers with the object `backup`, later.
     func createBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
@@ -8,7 +8,7 @@ public protocol BackupCommands {
     func verifyBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
 }
 
-/// Which file is a backup, and how it is sealed.
+/// The backup file, and how it is sealed.
 public struct BackupDraft: Sendable {
     /// From outside; must be absolute, for the daemon stands in another folder.
     public let path: String
@@ -20,7 +20,7 @@ public struct BackupDraft: Sendable {
     public var files = BackupFileChoice.none
 }
 
-/// Which files of messages go into a backup.
+/// Which files of messages a backup includes.
 public enum BackupFileChoice: String, Sendable, CaseIterable {
     /// Those that were added on this device.
     case own

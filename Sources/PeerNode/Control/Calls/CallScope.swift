@@ -1,8 +1,8 @@
 public import WorkspaceModel
 
-/// Which call an answer belongs to: a connection of the owner of the loop, and a count on it.
+/// The call that an answer belongs to: a connection and a request number on it.
 public struct CallID: Hashable, Sendable {
-    /// The connection, numbered by whoever accepts connections; never used twice by one process.
+    /// The connection, numbered by the code that accepts it; a process never reuses a number.
     public let connection: UInt64
     /// The request on that connection, from 1 in the order of arrival.
     public let number: UInt64
@@ -14,7 +14,7 @@ public struct CallID: Hashable, Sendable {
     }
 }
 
-/// What a call says besides its own parameters.
+/// What a call states besides its own parameters.
 public struct CallScope: Sendable {
     /// Under which a later answer is given.
     public let call: CallID
@@ -45,7 +45,7 @@ public enum NamedThing: Hashable, Sendable {
     }
 }
 
-/// The key of a creating call, with what must be equal when it comes again.
+/// The idempotency key of a creating call, with what must be equal when the call is repeated.
 public struct RepeatKey: Hashable, Sendable {
     /// The caller's word, 1 to `Limits.idempotencyKeyBytesMax` bytes.
     public let word: String
@@ -55,7 +55,7 @@ public struct RepeatKey: Hashable, Sendable {
     public let parameters: [UInt8]
 }
 
-/// How a command ends, as far as it can say at once.
+/// The outcome of a command, as far as it is known at once.
 public enum CommandOutcome: Sendable {
     /// With this answer, to be written after the turn's COMMIT.
     case reply(JSONValue)
@@ -66,7 +66,7 @@ public enum CommandOutcome: Sendable {
     static func reply(_ object: some ControlObject) -> Self { .reply(object.json) }
 }
 
-/// An object that a call made or changed.
+/// An object that a call created or changed.
 public struct Made<Object: ControlObject>: ControlObject {
     /// As it is now.
     public let object: Object

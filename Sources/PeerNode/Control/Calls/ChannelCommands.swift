@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does with channels and direct conversations.
+/// The commands for channels and direct conversations.
 public protocol ChannelCommands {
     /// Makes a channel.
     func createChannel(_ draft: ChannelDraft, _ scope: CallScope) throws(NodeError)

@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 // What calls ask the node for, checked and typed.
 
-/// What a new workspace is made of.
+/// The parameters of a new workspace.
 public struct WorkspaceDraft: Sendable {
     /// 1 to `Limits.nameBytesMax` bytes.
     public let name: String
@@ -16,7 +16,7 @@ public struct WorkspaceDraft: Sendable {
     public let image: String?
 }
 
-/// What is to be changed of a workspace; what is `nil` stays.
+/// Changes of a workspace; `nil` fields stay.
 public struct WorkspaceEdit: Sendable {
     /// 1 to `Limits.nameBytesMax` bytes.
     public let name: String?
@@ -26,7 +26,7 @@ public struct WorkspaceEdit: Sendable {
     public let image: String?
 }
 
-/// What is to be changed of a workspace's policy; what is `nil` stays.
+/// Changes of a workspace's policy; `nil` fields stay.
 public struct PolicyEdit: Sendable {
     /// `owner`, `admins` or `members`.
     public let whoMayInvite: String?
@@ -38,7 +38,7 @@ public struct PolicyEdit: Sendable {
     public let attachments: Int64?
 }
 
-/// What joining needs.
+/// The parameters of joining.
 public struct JoinDraft: Sendable {
     /// `wsx://join/…`, not yet decoded. Comes from outside.
     public let link: String
@@ -52,7 +52,7 @@ public struct JoinDraft: Sendable {
     public var passphrase: String?
 }
 
-/// What coming back needs.
+/// The parameters of recovering.
 public struct RecoveryDraft: Sendable {
     /// The 24 words as they were typed. Comes from outside.
     public let phrase: String
@@ -66,7 +66,7 @@ public struct RecoveryDraft: Sendable {
     public var passphrase: String?
 }
 
-/// What a new invite is made of.
+/// The parameters of a new invite.
 public struct InviteDraft: Sendable {
     /// How many people may use it.
     public let uses: Int64
@@ -80,7 +80,7 @@ public struct InviteDraft: Sendable {
     public let needsApproval: Bool
 }
 
-/// What a new channel is made of.
+/// The parameters of a new channel.
 public struct ChannelDraft: Sendable {
     /// 1 to `Limits.nameBytesMax` bytes.
     public let name: String
@@ -110,7 +110,7 @@ public struct ChannelEdit: Sendable {
     public let copies: Int64?
 }
 
-/// What a new message is made of.
+/// The parameters of a new message.
 public struct MessageDraft: Sendable {
     /// Where to post.
     public let channel: ChannelReference
@@ -128,7 +128,7 @@ public struct MessageDraft: Sendable {
     public var files: [String] = []
 }
 
-/// Which part of a channel's past is wanted.
+/// Which part of a channel's history is requested.
 public struct HistoryRequest: Sendable {
     /// From where on, and in which direction.
     public enum Position: Sendable, Equatable {
@@ -158,7 +158,7 @@ public struct HistoryRequest: Sendable {
     public let limit: Int
 }
 
-/// Which events a stream carries.
+/// Which events a stream delivers.
 public struct SubscriptionRequest: Sendable {
     /// Whose stored position to start from.
     public let name: String?
@@ -174,7 +174,7 @@ public struct SubscriptionRequest: Sendable {
     public let keepaliveSeconds: Int64?
 }
 
-/// Which events one call wants.
+/// Which events one call requests.
 public struct EventsRequest: Sendable {
     /// Which ones, as for a stream.
     public let subscription: SubscriptionRequest
@@ -184,7 +184,7 @@ public struct EventsRequest: Sendable {
     public let timeoutMilliseconds: Int64
 }
 
-/// What part of the state of synchronising is wanted.
+/// Which part of the sync state is requested.
 public struct SyncStatusRequest: Sendable {
     /// Only this device, `d_…`.
     public let peer: String?

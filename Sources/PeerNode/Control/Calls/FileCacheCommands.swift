@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does with the room that files take.
+/// The commands for the space that files take.
 public protocol FileCacheCommands {
     /// How much room they take, and how much may be taken.
     func cache() throws(NodeError) -> CacheObject
@@ -14,7 +14,7 @@ public protocol FileCacheCommands {
     func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject
 }
 
-/// How long a file stays that others have and nobody uses.
+/// How long an unused file is kept that other devices have.
 public enum CachePeriod: String, Sendable, CaseIterable {
     /// A week.
     case week = "7d"
@@ -33,7 +33,7 @@ public enum CachePeriod: String, Sendable, CaseIterable {
     }
 }
 
-/// What the node does with files that nobody has asked for yet.
+/// The commands for files that are fetched automatically.
 public protocol FileMediaCommands {
     /// Which kinds of files come by themselves.
     func media() throws(NodeError) -> Page<MediaObject>
@@ -41,7 +41,7 @@ public protocol FileMediaCommands {
     func setMedia(_ edit: MediaEdit) throws(NodeError) -> Page<MediaObject>
 }
 
-/// What a file is, as far as it matters for whether it comes by itself.
+/// The kind of a file, as far as it decides whether the file is fetched automatically.
 public enum MediaKind: String, Sendable, CaseIterable {
     /// Pictures.
     case image
@@ -61,7 +61,7 @@ public enum MediaKind: String, Sendable, CaseIterable {
     }
 }
 
-/// When a file comes that nobody asked for.
+/// When a file is fetched automatically.
 public enum MediaPolicy: String, Sendable, CaseIterable {
     /// Once somebody asks for it.
     case manual
@@ -71,7 +71,7 @@ public enum MediaPolicy: String, Sendable, CaseIterable {
     case always
 }
 
-/// What is to be changed of that.
+/// Changes of these settings.
 public struct MediaEdit: Sendable {
     /// Of which kinds.
     public let kinds: [MediaKind]

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does for files.
+/// The commands for files.
 public protocol FileCommands {
     /// Reads a file of the owner's, so that a message, or a picture of somebody or something, can name it.
     func addFile(
@@ -30,7 +30,7 @@ public protocol FileCommands {
     func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
 }
 
-/// What a file is added for.
+/// The purpose of an added file.
 public enum AddedFileUse: Sendable {
     /// A message, in which it lies if it is small.
     case message
@@ -40,7 +40,7 @@ public enum AddedFileUse: Sendable {
     case picture
 }
 
-/// What is to be saved, and where.
+/// What to save, and where.
 public struct SaveRequest: Sendable {
     /// Which file.
     public enum File: Sendable {
@@ -60,7 +60,7 @@ public struct SaveRequest: Sendable {
     public var patience: UInt64?
 }
 
-/// Which bytes of a file are to be read.
+/// Which bytes of a file to read.
 public struct ReadRequest: Sendable {
     /// Its id, `b_…`.
     public let file: String
@@ -72,10 +72,10 @@ public struct ReadRequest: Sendable {
     /// a chance.
     public var patience: UInt64?
 
-    /// The reason of the failure where a file has none of these bytes.
+    /// The reason of the failure for a range outside the file.
     static let badRange = "file.bad_range"
 
-    /// The bytes that are meant of a file of so many; `nil` where it has none of them.
+    /// The requested range in a file of `size` bytes; `nil` where it is outside the file.
     public func range(of size: UInt64) -> Range<UInt64>? {
         let start: UInt64
         if offset < 0 {
@@ -92,7 +92,7 @@ public struct ReadRequest: Sendable {
     }
 }
 
-/// A file that a connection is about to hand in.
+/// A file that a connection is about to upload.
 public struct PutRequest: Sendable {
     /// What it is called. Comes from outside.
     public let name: String

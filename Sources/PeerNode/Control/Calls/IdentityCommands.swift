@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does with the identity of its home, and with what opens it.
+/// The commands for the identity of this home, and for the passphrase that unlocks it.
 public protocol IdentityCommands {
     /// Makes the identity of this home. A second one is `duplicate`.
     func createIdentity(_ draft: IdentityDraft, _ scope: CallScope) throws(NodeError)
@@ -20,7 +20,7 @@ public protocol IdentityCommands {
         -> CommandOutcome
 }
 
-/// What the node does to close itself to people, and to open by a passcode.
+/// The commands that lock the node, and the passcode.
 public protocol SessionCommands {
     /// Whether the node is open to people, and what opens it.
     func session(_ scope: CallScope) throws(NodeError) -> SessionObject
@@ -40,20 +40,20 @@ public protocol SessionCommands {
     func unlock(passcode code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
 }
 
-/// What the node does with the devices of a person.
+/// The commands for a person's devices.
 public protocol DeviceCommands {
-    /// The devices of a member, without a name the own ones.
+    /// The devices of a member; without a name, the caller's.
     func devices(of member: MemberReference?, _ page: PageRequest, _ scope: CallScope)
         throws(NodeError) -> Page<DeviceObject>
-    /// Makes a link for another device of the own person.
+    /// Creates a link for another device of this person.
     func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject>
-    /// Becomes a device of whoever issued the link. Answers with the identity.
+    /// Becomes a device of the person who issued the link. Answers with the identity.
     func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// Ends what a device may do, with new keys for all others.
+    /// Revokes a device, with new keys for all others.
     func revokeDevice(
         _ device: String, phrase: String?, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject
-    /// Gives an own device a name.
+    /// Renames one of the caller's devices.
     func renameDevice(_ device: String, name: String, _ scope: CallScope) throws(NodeError)
         -> DeviceObject
 }

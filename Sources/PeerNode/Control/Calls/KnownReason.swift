@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
-/// Reasons of failures upon which this program itself acts: who fails and who answers name the same.
-/// All other reasons are words for programs and logs.
+/// Reasons of failures that this program itself reacts to, shared by both sides of a call. All
+/// other reasons are words for programs and logs.
 public enum KnownReason: String, Sendable {
     case sealedBackup = "backup.sealed"
     /// The daemon hung up.

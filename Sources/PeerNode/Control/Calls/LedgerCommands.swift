@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does with ledgers.
+/// The commands for ledgers.
 public protocol LedgerCommands {
     /// Opens a ledger of which the caller is the issuer.
     func open(_ name: String, _ scope: CallScope) throws(NodeError) -> Made<LedgerObject>
@@ -48,7 +48,7 @@ public protocol LedgerCommands {
         -> StoreSettingObject
 }
 
-/// What is offered for money.
+/// An offer of coins for money.
 public struct OfferDraft: Sendable {
     /// The word for it, 1 to `Limits.ledgerItemBytesMax` bytes.
     public let item: String
@@ -60,7 +60,7 @@ public struct OfferDraft: Sendable {
     public let price: String
 }
 
-/// Which orders are wanted.
+/// Which orders are requested.
 public struct OrderFilter: Sendable {
     /// The ledger; `nil` for all of them.
     public let ledger: String?

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does with the members of a workspace.
+/// The commands for the members of a workspace.
 public protocol MemberCommands {
     /// Current members, or those who were removed.
     func members(removed: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
@@ -18,7 +18,7 @@ public protocol MemberCommands {
         -> MemberObject
 }
 
-/// How somebody is removed.
+/// How a member is removed.
 public struct RemovalDraft: Sendable {
     /// Who.
     public let member: MemberReference
@@ -30,7 +30,7 @@ public struct RemovalDraft: Sendable {
     public var keptInvites: [String] = []
 }
 
-/// What the node does for those who come in, and for those who let them in.
+/// The commands for people who join, and for those who admit them.
 public protocol InviteCommands {
     /// Joins by a link. Answers with the workspace after admission and first sync.
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does with messages.
+/// The commands for messages.
 public protocol MessageCommands {
     /// Posts a message.
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject>
@@ -27,8 +27,7 @@ public protocol MessageCommands {
         -> Page<MessageObject>
 }
 
-/// What the node does for stars and reminders. Both are the caller's alone, on all of their
-/// devices.
+/// The commands for stars and reminders. Both are private to the caller, on all of their devices.
 public protocol MarkCommands {
     /// Stars a message, or takes the star back.
     func star(_ message: String, isOn: Bool, _ scope: CallScope) throws(NodeError)
@@ -46,7 +45,7 @@ public protocol MarkCommands {
     func cancelReminder(_ id: String, _ scope: CallScope) throws(NodeError) -> ReminderObject
 }
 
-/// What a new reminder is made of.
+/// The parameters of a new reminder.
 public struct ReminderDraft: Sendable {
     /// What it is about.
     public enum Subject: Sendable {

@@ -1,9 +1,8 @@
 public import WorkspaceModel
 
-/// What the node does for the commands, by families. Everything is checked and typed when it
-/// arrives.
+/// Everything that the node does for commands, by family. All values are validated and typed.
 ///
-/// Calls come inside a turn. A function that gives a `CommandOutcome` may answer `.later`.
+/// Calls arrive inside a turn. A function that returns a `CommandOutcome` may answer `.later`.
 public protocol NodeCommands {
     /// A first look at the node, and its end.
     var home: any HomeCommands { get }
@@ -57,9 +56,9 @@ public protocol NodeCommands {
     var network: any NetworkCommands { get }
 }
 
-/// What the node does for whoever looks into it.
+/// The commands that inspect the node.
 public protocol InspectionCommands {
-    /// Numbers about the node, for a monitoring system.
+    /// Metrics of the node, for a monitoring system.
     func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject
     /// Checks the node and its surroundings. Answers with `Page<FindingObject>`.
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome
@@ -70,7 +69,7 @@ public protocol InspectionCommands {
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome
 }
 
-/// What the node does for a first look at it, and to end.
+/// The commands for an overview of the node, and to stop it.
 public protocol HomeCommands {
     /// The state of everything, for one screen.
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject
@@ -80,7 +79,7 @@ public protocol HomeCommands {
     func stop(_ scope: CallScope) throws(NodeError)
 }
 
-/// What the node does for who listens to events.
+/// The commands for listening to events.
 public protocol EventCommands {
     /// Opens a stream on the connection of `scope.call`.
     func subscribe(_ request: SubscriptionRequest, _ scope: CallScope) throws(NodeError)
@@ -98,7 +97,7 @@ public protocol EventCommands {
     func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject>
 }
 
-/// What the node does with peers and the network.
+/// The commands for peers and the network.
 public protocol NetworkCommands {
     /// How far each peer and we are apart.
     func syncStatus(_ request: SyncStatusRequest, _ scope: CallScope) throws(NodeError)

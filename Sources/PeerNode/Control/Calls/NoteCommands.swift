@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does with notes.
+/// The commands for notes.
 public protocol NoteCommands {
     /// Makes a note in a channel.
     func create(_ draft: NoteDraftRequest, _ scope: CallScope) throws(NodeError)
@@ -45,7 +45,7 @@ public struct NoteReference: Sendable {
     public let channel: ChannelReference?
 }
 
-/// What a new note is made of.
+/// The parameters of a new note.
 public struct NoteDraftRequest: Sendable {
     /// Where.
     public let channel: ChannelReference
@@ -57,7 +57,7 @@ public struct NoteDraftRequest: Sendable {
     public let isMarkdown: Bool
 }
 
-/// What of a note is wanted.
+/// Which part of a note is requested.
 public struct NoteViewRequest: Sendable {
     /// Whether the text comes as Markdown, with lines and marks.
     public let isMarkdown: Bool
@@ -69,7 +69,7 @@ public struct NoteViewRequest: Sendable {
     public let cursor: String?
 }
 
-/// What is to be changed in a note.
+/// Changes of a note.
 public struct NoteEditRequest: Sendable {
     /// The whole text as it is to be, or `nil` where changes are given.
     public let text: String?
@@ -89,13 +89,13 @@ public enum NoteDeletion: Sendable {
     case hiding
     /// It comes back.
     case undoing
-    /// All of it is erased everywhere, for ever.
+    /// All of it is erased everywhere, permanently.
     case purging
 }
 
-/// Where somebody is in a note, as a call says it.
+/// The caller's cursor in a note.
 public struct NoteSelectionRequest: Sendable {
-    /// Where it begins, in scalars.
+    /// The start of the selection, in scalars.
     public let at: Int
     /// How much of the text is selected; 0 for a cursor.
     public let length: Int

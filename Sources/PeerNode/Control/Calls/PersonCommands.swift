@@ -1,20 +1,20 @@
 public import WorkspaceModel
 
-/// What the node does for commands about people: profiles, presence, typing.
+/// The commands for people: profiles, presence, typing.
 public protocol PersonCommands {
-    /// The profile of a member or former member, without a name the own one.
+    /// The profile of a member or former member; without a name, the caller's.
     func profile(of member: MemberReference?, _ scope: CallScope) throws(NodeError)
         -> ProfileObject
-    /// Changes what is given of the own profile.
+    /// Changes the given fields of the caller's profile.
     func editProfile(_ edit: ProfileEditDraft, _ scope: CallScope) throws(NodeError)
         -> ProfileObject
-    /// Sets the own picture: `preset:7`, a file that was added, `b_…`, or empty for none.
+    /// Sets the caller's picture: `preset:7`, a file that was added, `b_…`, or empty for none.
     func setProfileImage(_ image: String, _ scope: CallScope) throws(NodeError) -> ProfileObject
 
-    /// Says how reachable the caller is, in this workspace, on all own devices.
+    /// Sets the caller's presence in this workspace, for all of their devices.
     func setPresence(_ draft: PresenceDraft, _ scope: CallScope) throws(NodeError)
         -> PresenceObject
-    /// Takes that back.
+    /// Resets it.
     func clearPresence(_ scope: CallScope) throws(NodeError) -> PresenceObject
     /// Everybody who is there, the caller first.
     func presences(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
@@ -23,7 +23,7 @@ public protocol PersonCommands {
     func sendTyping(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
 }
 
-/// What is to be changed of a profile; what is `nil` stays. All of it comes from outside.
+/// Changes of a profile; `nil` fields stay. All of it comes from outside.
 public struct ProfileEditDraft: Sendable {
     /// The new name.
     public let name: String?
@@ -37,7 +37,7 @@ public struct ProfileEditDraft: Sendable {
     public let hidden: [ProfileChange.Field]
 }
 
-/// How reachable somebody wants to look.
+/// The presence that a person chooses.
 public struct PresenceDraft: Sendable {
     /// `online`, `absent`, `busy` or `offline`.
     public let state: String

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does so that people can prove addresses to each other.
+/// The commands by which people prove addresses to each other.
 public protocol ProofCommands {
     /// Whether anybody here has an address.
     func check(_ email: String, _ scope: CallScope) throws(NodeError) -> EmailCheckObject
@@ -18,15 +18,16 @@ public protocol ProofCommands {
     /// Takes back what was verified of a member, without one of the caller.
     func withdraw(of member: MemberReference?, _ scope: CallScope) throws(NodeError)
         -> AttestationObject
-    /// Makes an invite for whoever has an address, and delivers it. Answers with the invite, later.
+    /// Creates an invite for the owner of an address, and delivers it. Answers with the invite,
+    /// later.
     func invite(_ draft: InviteDraft, to email: String, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
-    /// Sets what sends letters on this node, empty for nothing; `nil` leaves it as it is.
+    /// Sets the command that sends letters on this node, empty for none; `nil` leaves it unchanged.
     func setMailCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
         -> MailCommandObject
 }
 
-/// What the node does so that people can link accounts that they have elsewhere.
+/// The commands by which people link accounts elsewhere.
 public protocol AccountCommands {
     /// Begins to link an account; with a token, has a verifier check it, and answers later.
     func link(_ provider: String, token: String?, _ scope: CallScope) throws(NodeError)
@@ -51,7 +52,7 @@ public protocol AccountCommands {
         -> Page<AccountProviderObject>
 }
 
-/// What is said of a provider.
+/// The settings of a provider.
 public struct ProviderDraft: Sendable {
     /// What it is called.
     public let name: String

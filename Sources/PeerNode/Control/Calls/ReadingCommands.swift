@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does about what was read, and with settings that all devices of the caller share.
+/// The commands for read markers, and for settings that all of the caller's devices share.
 public protocol ReadingCommands {
     /// Marks a conversation as read, up to a message or all of it.
     func markRead(
@@ -12,11 +12,11 @@ public protocol ReadingCommands {
     /// Those in which something was not read, the latest first.
     func unread(marksAll: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<ReadingObject>
-    /// Wants no notice of a conversation: until a time, for a while, or for ever.
+    /// Mutes a conversation: until a time, for a duration, or permanently.
     func mute(
         _ channel: ChannelReference, until: Int64?, forMilliseconds: Int64?, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject
-    /// Sets of which messages of a conversation notice is wanted.
+    /// Sets which messages of a conversation the caller is notified about.
     func setNotices(
         _ level: String, of channel: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject
@@ -30,7 +30,7 @@ public protocol ReadingCommands {
         -> PreferenceObject
 }
 
-/// What the node does about notices of a workspace.
+/// The commands for the notices of a workspace.
 public protocol NoticeCommands {
     /// Of what notice is wanted in the workspace of the scope.
     func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject
@@ -41,7 +41,7 @@ public protocol NoticeCommands {
         -> NoticeCommandObject
 }
 
-/// What the node does to find things.
+/// The commands for searching.
 public protocol SearchCommands {
     /// Finds channels, members and messages. Answers with `SearchPage`, later where messages are
     /// looked for.

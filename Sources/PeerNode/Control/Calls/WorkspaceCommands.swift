@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node does with workspaces.
+/// The commands for workspaces.
 public protocol WorkspaceCommands {
     /// Makes a workspace and selects it.
     func createWorkspace(_ draft: WorkspaceDraft, _ scope: CallScope) throws(NodeError)
@@ -32,7 +32,7 @@ public protocol WorkspaceCommands {
         -> WorkspaceObject
     /// Ends a workspace, whose name must be given exactly.
     func deleteWorkspace(name: String, _ scope: CallScope) throws(NodeError) -> WorkspaceObject
-    /// Ends the own membership.
+    /// Ends the caller's membership.
     func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
     /// Changes the key for contents and names.
     func changeWorkspaceKey(withDiscovery: Bool, _ scope: CallScope) throws(NodeError)

@@ -5,13 +5,13 @@ public import WorkspaceModel
 /// bytes out.
 ///
 /// It speaks JSON-RPC line by line, or HTTP if it begins with an HTTP method: then it carries one
-/// request and its answer, or a stream of events. Bytes of a file stand behind the line that hands it in,
-/// or behind the answer to who asked for it.
+/// request and its answer, or a stream of events. The bytes of a file follow the line that uploads
+/// it, or the answer to the request for it.
 ///
-/// The owner of the file descriptor gives it what was read, runs the requests in their order
-/// inside a turn, and hands the answers over after the turn's COMMIT. It reads on only while
-/// `wantsInput` holds and closes when `isFinished` does, so memory stays bounded whatever the
-/// other side does. Before a request came nothing is written but why none is taken.
+/// The owner of the file descriptor passes in what was read, runs the requests in order inside a
+/// turn, and passes in the answers after the turn's COMMIT. It reads only while `wantsInput` is
+/// true and closes when `isFinished` is, so memory stays bounded whatever the peer does. Before a
+/// request arrives, the only thing written is why none is accepted.
 public struct ControlConnection {
     /// The number under which the owner keeps it.
     public let id: UInt64
@@ -206,12 +206,12 @@ public struct ControlConnection {
         }
         guard file?.call == call.number else { return }
         file?.answered(answer)
-        // What nobody wants is read and thrown away, as long as that is not for ever.
+        // The rest of a refused upload is read and discarded, up to a limit.
         if let missing = file?.missing, missing > Limits.fileUnwantedBytesMax { isBroken = true }
         letGo()
     }
 
-    /// Tells the other side about an event.
+    /// Sends an event to the client.
     ///
     /// - Parameter subscription: its number on this connection.
     public mutating func notify(subscription: Int64, _ event: EventObject) {

@@ -1,9 +1,9 @@
 public import WorkspaceModel
 
-/// A file that goes over a connection of lines, behind the line that announces it.
+/// A file that is transferred over a line-based connection, after the line that announces it.
 ///
-/// While it does, no other request of the connection is taken, and what is answered to earlier ones waits:
-/// so no line ever stands between its bytes.
+/// During the transfer no other request of the connection is accepted, and answers to earlier ones
+/// wait, so no line is ever sent between its bytes.
 struct LineFile {
     private enum Stage {
         /// The answer is awaited; then bytes may follow it.

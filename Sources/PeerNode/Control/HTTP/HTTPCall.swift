@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What an HTTP request asks for: a method with its parameters, and how the answer is put.
+/// The call in an HTTP request: a method with its parameters, and the form of the answer.
 struct HTTPCall {
     /// Of `Command.methods`, or for `POST /rpc` whatever was sent.
     let method: String
@@ -237,7 +237,7 @@ struct HTTPCall {
 
     private mutating func take(_ payload: HookPayload, _ request: HTTPRequest) {
         parameters["text"] = .string(payload.text)
-        // Whoever posts to a hook is a program, whatever else it says.
+        // A client that posts to a hook is a program, whatever the payload says.
         parameters["bot"] = true
         if let thread = payload.thread { parameters["thread"] = .string(thread) }
         if let key = request.field("idempotency-key") { parameters["key"] = .string(key) }

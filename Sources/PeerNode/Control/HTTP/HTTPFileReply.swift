@@ -1,6 +1,7 @@
 import WorkspaceModel
 
-/// How files look over HTTP. They are never shown by a browser, only saved: their bytes are anybody's.
+/// The HTTP form of files. A browser never displays them, but only saves them: their bytes are
+/// untrusted.
 enum HTTPFileReply {
     /// The head before the bytes of a file, or for `HEAD` alone.
     ///

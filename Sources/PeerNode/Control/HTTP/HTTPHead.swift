@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The lines before the body of a request, taken one by one.
+/// The lines before the body of a request, parsed one by one.
 struct HTTPHead {
     /// How the end of the body is found.
     enum Framing: Equatable {

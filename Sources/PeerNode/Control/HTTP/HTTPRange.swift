@@ -2,8 +2,8 @@ import WorkspaceModel
 
 /// Which bytes of a file a request asks for (RFC 9110, section 14).
 ///
-/// One range is taken. What is no range, or several of them, asks for all of the file, as the RFC
-/// allows.
+/// A single range is honoured. Anything else, including several ranges, requests the whole file, as
+/// the RFC allows.
 struct HTTPRange: Equatable {
     /// As `blob.read` takes it: below 0, so many bytes before the end.
     let offset: Int64
@@ -44,7 +44,7 @@ struct HTTPRange: Equatable {
     }
 }
 
-/// The name by which caches know a file. Its bytes never change, so it is the id.
+/// The entity tag by which caches identify a file. Its bytes never change, so it is the id.
 struct HTTPEntityTag: Equatable {
     /// With its quotes.
     let text: String

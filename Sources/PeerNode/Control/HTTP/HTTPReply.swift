@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// How the answer of a call looks over HTTP.
+/// The HTTP form of a call's answer.
 enum HTTPReply {
     /// As on a line; without an id there is no body.
     case rpc(id: JSONValue?)
@@ -64,8 +64,8 @@ enum HTTPReply {
 
     // MARK: Events
 
-    /// A first block without data: it makes no event, and whoever comes back before the first
-    /// one loses nothing.
+    /// A first block without data: it is not an event, and a client that reconnects before the
+    /// first event misses nothing.
     private static func stream(_ subscription: JSONValue) -> HTTPResponse {
         let cursor = subscription["cursor"]?.stringValue ?? ""
         return HTTPResponse(

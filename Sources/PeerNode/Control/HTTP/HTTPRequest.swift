@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// One HTTP request, whole and taken apart.
+/// One complete, parsed HTTP request.
 struct HTTPRequest: Equatable, Sendable {
     /// A name with its value: of a header, a query or a form.
     struct Field: Equatable, Sendable {
@@ -34,7 +34,7 @@ struct HTTPRequest: Equatable, Sendable {
     }
 }
 
-/// The small grammar that requests share.
+/// The grammar that several parts of a request share.
 enum HTTPText {
     /// Without spaces and tabs at both ends.
     static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {

@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// Reads one HTTP/1.1 request out of bytes that come in any pieces.
+/// Parses one HTTP/1.1 request from bytes that arrive in arbitrary pieces.
 ///
-/// It looks at each byte once, stores no more than `Limits` allow, and gives the same request, or
-/// the same refusal, however the bytes were cut. What comes behind the request is dropped: a
+/// It examines each byte once, stores no more than `Limits` allow, and gives the same request, or
+/// the same refusal, however the bytes were split. Bytes after the request are dropped: a
 /// connection carries one.
 struct HTTPRequestParser {
     /// What there is after the bytes so far.

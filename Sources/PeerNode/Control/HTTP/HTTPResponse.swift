@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What is answered to an HTTP request. It is also what reading a request fails with.
+/// The response to an HTTP request. It is also the error of parsing one.
 struct HTTPResponse: Error, Equatable, Sendable {
     /// Of the table of RFC 9110.
     let status: Int

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// A message as foreign programs hand it in: as text, as JSON, or as JSON in a form.
+/// A message as other programs post it: as text, as JSON, or as JSON in a form.
 struct HookPayload: Equatable {
     /// Why there is no message in a body; the raw value is Slack's word for it.
     enum Problem: String, Error {
@@ -10,10 +10,10 @@ struct HookPayload: Equatable {
 
     /// What is to be posted: not empty, and not cut.
     let text: String
-    /// What it says that it answers, as it says it: foreign ids name none of ours, and are refused
-    /// like one of ours that is not there.
+    /// The message that it claims to answer, unchanged: a foreign id matches none here, and is
+    /// refused like an unknown one.
     let thread: String?
-    /// Where it should go, if it says so.
+    /// The channel that it asks for, if any.
     let channel: String?
 
     /// Reads what was posted to `/hooks/CHANNEL`.

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The newer boxes of which a message is built, as text.
+/// Slack's blocks, as text.
 enum SlackBlocks {
     /// All blocks of a list, one below the other.
     static func text(_ blocks: JSONValue?) -> String {
@@ -58,7 +58,7 @@ enum SlackBlocks {
     }
 }
 
-/// Text that was written in an editor: a list of sections, lists, quotes and code.
+/// Rich text from Slack's editor: a list of sections, lists, quotes and code.
 enum SlackRichText {
     /// One element of a `rich_text` block.
     static func text(_ element: JSONValue) -> String {

@@ -1,4 +1,4 @@
-/// The emoji that programs write by name. Those that nobody posts keep their names.
+/// The emoji that programs write by name. Uncommon ones keep their names.
 enum SlackEmoji {
     /// Longest name that is looked up, in bytes.
     static let nameBytesMax = 32

@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// A message in the shape of Slack's webhooks, which Mattermost and many others share, as text.
+/// A message in the format of Slack's webhooks, which Mattermost and many others share, as text.
 ///
-/// What is missing or of another type is left out: a message that looks odd is worth more than
-/// one that was refused.
+/// Missing fields and those of another type are skipped: a message that looks odd is better than a
+/// refused one.
 struct SlackMessage {
     private let object: JSONObject
 
@@ -62,7 +62,7 @@ struct SlackMessage {
     }
 }
 
-/// One of the older boxes below a message.
+/// One of Slack's older attachments below a message.
 struct SlackAttachment {
     private let value: JSONValue
 

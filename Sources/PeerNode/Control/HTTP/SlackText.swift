@@ -1,7 +1,7 @@
-/// Slack's way of writing emphasis, links and names, turned into ours: Markdown.
+/// Converts Slack's syntax for emphasis, links and names to Markdown.
 ///
 /// `*b*` becomes `**b**`, `~s~` becomes `~~s~~`, `<url|words>` becomes `[words](url)`, the three
-/// escapes become `&`, `<` and `>`. Code stays as it is. Whatever is not whole stays as it stands.
+/// escapes become `&`, `<` and `>`. Code stays unchanged, and so does incomplete syntax.
 struct SlackText {
     /// Longest content between `<` and `>`.
     private static let tokenBytesMax = 4_096
@@ -136,8 +136,8 @@ struct SlackText {
 
     // MARK: Emphasis
 
-    /// Emphasis begins after and ends before something that is no letter, and hugs its words. Two
-    /// signs in a row are none of theirs: who writes `**b**` writes our way already.
+    /// Emphasis begins after and ends before a character that is not a letter, and touches its
+    /// words. Two markers in a row are not Slack's: `**b**` is Markdown already.
     private mutating func noteMarker() {
         let before = index > 0 ? bytes[index - 1] : 0x20
         let after = index + 1 < bytes.count ? bytes[index + 1] : 0x20
@@ -195,7 +195,7 @@ struct SlackText {
     }
 }
 
-/// What stands between `<` and `>`: a link, or the name of somebody or something.
+/// The text between `<` and `>`: a link, or the name of a person or an object.
 struct SlackToken {
     /// As it is shown.
     let text: String

@@ -1,4 +1,4 @@
-/// What `help` says, broken at words for a terminal of some width.
+/// The text of `help`, wrapped at words for the terminal's width.
 public struct HelpPage: Sendable {
     /// Columns of most terminals, and of what is read elsewhere. Longer lines are hard to read.
     private static let columnsMax = 80

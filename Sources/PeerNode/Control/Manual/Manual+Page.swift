@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The manual page `wsx-node(1)` in the macros of man(7), made from the table of commands.
+/// The manual page `wsx-node(1)` in the macros of man(7), generated from the table of commands.
 extension Manual {
     /// The whole page: ASCII alone, every line ended.
     public static var page: String {

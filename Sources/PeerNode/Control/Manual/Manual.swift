@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Everything that is written about the commands, made from their table.
+/// All texts about the commands, generated from their table.
 public enum Manual {
     /// The answer of `rpc.discover`: an OpenRPC 1.2.6 document.
     public static var openRPC: JSONValue {

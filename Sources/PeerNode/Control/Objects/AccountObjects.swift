@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Where people have accounts, as this node knows it.
+/// A provider of accounts, as this node knows it.
 public struct AccountProviderObject: ControlObject {
     /// What it is called.
     public let name: String
@@ -30,7 +30,7 @@ public struct AccountProviderObject: ControlObject {
     }
 }
 
-/// How far the link to an account has come.
+/// The progress of linking an account.
 public struct AccountClaimObject: ControlObject {
     /// Whose account it is.
     public let provider: String
@@ -68,7 +68,7 @@ public struct AccountClaimObject: ControlObject {
     }
 }
 
-/// An account that is linked, as profiles show it.
+/// A linked account, as profiles show it.
 public struct AccountMark: Equatable, Sendable {
     /// Whose account it is.
     public let provider: String

@@ -106,7 +106,7 @@ public struct ChannelObject: ControlObject {
     }
 }
 
-/// The newest message of a channel, short.
+/// A preview of the newest message of a channel.
 public struct PreviewObject: ControlObject {
     /// `m_…`.
     public let id: String
@@ -114,7 +114,7 @@ public struct PreviewObject: ControlObject {
     public let author: PersonObject
     /// Milliseconds since 1970.
     public let at: Int64
-    /// The text, cut by whoever makes the preview; `nil` when deleted.
+    /// The shortened text; `nil` when deleted.
     public let text: String?
 
     /// All fields.

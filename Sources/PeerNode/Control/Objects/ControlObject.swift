@@ -1,12 +1,12 @@
 public import WorkspaceModel
 
-/// Anything that has a form on the socket (section 4.9).
+/// A type with a JSON form on the socket (section 4.9).
 public protocol ControlObject: Sendable {
     /// All fields, the absent ones as `null`.
     var json: JSONValue { get }
 }
 
-/// Which part of a list is wanted.
+/// Which part of a list is requested.
 public struct PageRequest: Sendable {
     /// At most so many items.
     public let limit: Int
@@ -58,7 +58,7 @@ public struct Page<Item: ControlObject>: ControlObject {
     }
 }
 
-/// Where a page of a list that is counted through begins and ends.
+/// The bounds of a page of a list with numbered pages.
 struct PageEnd {
     let start: Int
     /// `next`, `nil` after the last.

@@ -12,13 +12,13 @@ public struct DeviceObject: ControlObject {
     public var addedAt: Int64
     /// How it came in: `founded`, `invited`, `linked`, `returned`, or `recovered` by the phrase.
     public var origin = "invited"
-    /// Who let it in: the admitting member, or the own one.
+    /// Who added it: the admitting member, or the device's member.
     public var addedBy: PersonObject?
-    /// Whether it may act no more.
+    /// Whether it was revoked.
     public var isRevoked = false
-    /// When it was connected last, milliseconds since 1970.
+    /// When it was last connected, milliseconds since 1970.
     public var lastSeen: Int64?
-    /// Whether it is no machine but a recovery phrase.
+    /// Whether it is a recovery phrase and not a machine.
     public var isRecovery = false
 
     /// Whether a recovery phrase vouches for it, so that other workspaces may take it for its
@@ -52,7 +52,7 @@ public struct DeviceObject: ControlObject {
     }
 }
 
-/// What became of a device in one workspace.
+/// The outcome for a device in one workspace.
 public struct DeviceOutcome: Sendable {
     /// `w_…`.
     public let id: String
@@ -70,7 +70,7 @@ public struct DeviceOutcome: Sendable {
     }
 }
 
-/// What became of a recovery phrase that was to be replaced.
+/// The outcome of replacing a recovery phrase.
 public struct NewPhraseObject: ControlObject {
     /// Whether the new words wait to be shown, as in `identity`.
     public var recovery = "unshown"
@@ -98,7 +98,7 @@ public struct NewPhraseObject: ControlObject {
     }
 }
 
-/// A link that makes its holder another device of the person who made it.
+/// A link that makes its holder another device of its creator.
 public struct DeviceLinkObject: ControlObject {
     /// `wsx://device/…` in lower case.
     public var link: String

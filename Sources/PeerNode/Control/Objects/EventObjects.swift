@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Something that happened (section 4.8.4).
+/// An event (section 4.8.4).
 public struct EventObject: ControlObject {
     /// Its place in the table; grows by at least one.
     public var sequence: Int64
@@ -37,9 +37,9 @@ public struct EventObject: ControlObject {
         ]
     }
 
-    /// Writes it, for whoever is given it: to count its bytes, and to send them.
+    /// Encodes it once for all receivers, to count and to send its bytes.
     ///
-    /// - Returns: how many bytes `json` is.
+    /// - Returns: the number of bytes of `json`.
     mutating func encode() -> Int {
         let line = json.bytes
         self.line = line
@@ -58,7 +58,7 @@ public struct SubscriptionObject: ControlObject {
     public var json: JSONValue { ["subscription": .integer(id), "cursor": .string(cursor)] }
 }
 
-/// A named reader of events and how far it has come.
+/// A named reader of events and its position.
 public struct ReaderObject: ControlObject {
     /// The name it gave itself.
     public let name: String

@@ -94,7 +94,7 @@ public struct FileObject: ControlObject {
     }
 }
 
-/// How far a transfer is (`transfer.progress`).
+/// The progress of a transfer (`transfer.progress`).
 public struct TransferObject: ControlObject {
     /// `b_…`.
     public let blob: String
@@ -160,7 +160,7 @@ public struct FileHolderObject: ControlObject {
     }
 }
 
-/// A file that did not go with its message.
+/// A file that was not sent with its message.
 public struct RefusedFileObject: ControlObject {
     /// The id under which it was added.
     public let blob: String
@@ -190,7 +190,7 @@ public struct SavedFileObject: ControlObject {
     }
 }
 
-/// A file of which some bytes follow over the connection.
+/// A file some bytes of which follow over the connection.
 public struct ReadFileObject: ControlObject {
     /// Which.
     public let file: FileObject

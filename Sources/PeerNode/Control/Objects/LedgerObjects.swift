@@ -29,7 +29,7 @@ public struct LedgerObject: ControlObject {
     }
 }
 
-/// Coins that are sold.
+/// An offer of coins.
 public struct LedgerItemObject: ControlObject {
     /// The word by which one orders it.
     public let item: String
@@ -51,7 +51,7 @@ public struct LedgerItemObject: ControlObject {
     }
 }
 
-/// What somebody ordered.
+/// An order.
 public struct OrderObject: ControlObject {
     /// `p_…`.
     public let id: String
@@ -85,7 +85,7 @@ public struct OrderObject: ControlObject {
     }
 }
 
-/// What somebody spent, or meant to.
+/// A spend, counted or not.
 public struct SpendObject: ControlObject {
     /// `s_…`.
     public let id: String
@@ -112,7 +112,7 @@ public struct SpendObject: ControlObject {
     }
 }
 
-/// What somebody has in a ledger.
+/// A member's balance in a ledger.
 public struct BalanceObject: ControlObject {
     /// The ledger, `l_…`.
     public let ledger: String
@@ -160,7 +160,7 @@ public struct StoreSettingObject: ControlObject {
     }
 }
 
-/// Whether a workspace is paid, as far as the ledgers of this home say.
+/// Whether a workspace is paid for, according to the ledgers of this home.
 public struct PaymentObject: ControlObject {
     /// `paid`, `unpaid`, or `unknown` where the ledger is not here.
     public let state: String

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// When files of one kind come by themselves (`media.list`).
+/// When files of one kind are fetched automatically (`media.list`).
 public struct MediaObject: ControlObject {
     /// `image`, `audio`, `video` or `other`.
     public let kind: String

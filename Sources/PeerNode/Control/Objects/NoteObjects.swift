@@ -103,7 +103,7 @@ public struct NoteStepObject: ControlObject {
     }
 }
 
-/// One thing that was done to a note.
+/// An event in the history of a note.
 public struct NoteEventObject: ControlObject {
     /// What somebody can have done.
     public enum Action: String, Sendable {
@@ -143,7 +143,7 @@ public struct NoteEventObject: ControlObject {
     }
 }
 
-/// A stream of what becomes of the text of a note.
+/// A stream of changes of a note's text.
 public struct NoteWatchObject: ControlObject {
     /// Its number on its connection.
     public let subscription: Int64

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Of what the caller wants to be told in a workspace.
+/// What the caller is notified about in a workspace.
 public struct NoticeObject: ControlObject {
     /// The workspace, `w_…`.
     public let id: String

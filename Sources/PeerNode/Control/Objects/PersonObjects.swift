@@ -1,25 +1,25 @@
 public import WorkspaceModel
 
-/// What somebody says of himself (section 2.2).
+/// A person's profile (section 2.2).
 public struct ProfileObject: ControlObject {
-    /// `u_…`; of one's own before there is a workspace the device's, `d_…`.
+    /// `u_…`; for the caller, before joining a workspace, the device's, `d_…`.
     public var id: String
-    /// `w_…`; `nil` before there is one.
+    /// `w_…`; `nil` before joining one.
     public var workspace: String?
-    /// What they are called here.
+    /// The person's name here.
     public var name: String
-    /// Whether it is the caller's own.
+    /// Whether it is the caller's profile.
     public var isSelf = false
-    /// What is said, of one's own profile also what nobody else sees.
+    /// The visible fields; in the caller's profile also the hidden ones.
     public var values: [ProfileChange.Field: String] = [:]
-    /// Who sees each field, `workspace` or `nobody`; of one's own profile alone.
+    /// Who sees each field, `workspace` or `nobody`; only in the caller's profile.
     public var visible: [ProfileChange.Field: String] = [:]
     /// Who has verified the address in it.
     public var verified: VerifiedMark?
-    /// Why that address does not count as verified though somebody said so; `email_unverified` is there
-    /// only then.
+    /// Why that address does not count as verified although somebody attested it;
+    /// `email_unverified` is present only then.
     public var unverified: UnverifiedMark?
-    /// The accounts that they have linked; `accounts` is there only where there are some.
+    /// The accounts that the person has linked; `accounts` is present only if there are some.
     public var accounts: [AccountMark] = []
     /// How reachable they are, `nil` for who is offline, and for guests.
     public var presence: PresenceObject.Shown?
@@ -53,7 +53,7 @@ public struct ProfileObject: ControlObject {
     }
 }
 
-/// How reachable somebody looks.
+/// The presence of a person.
 public struct PresenceObject: ControlObject {
     /// What others see.
     public struct Shown: Equatable, Sendable {

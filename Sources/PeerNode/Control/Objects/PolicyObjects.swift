@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A device that says it knows of an operation.
+/// A device that has acknowledged an operation.
 public struct AcknowledgementObject: ControlObject {
     /// `d_…`.
     public let device: String
@@ -13,7 +13,7 @@ public struct AcknowledgementObject: ControlObject {
     }
 }
 
-/// Who may come into a workspace, who may bring them, and how many files a message may have.
+/// Who may join a workspace, who may invite, and how many files a message may have.
 public struct PolicyObject: ControlObject {
     /// The workspace, `w_…`.
     public let workspace: String
@@ -49,7 +49,7 @@ public struct PolicyObject: ControlObject {
     }
 }
 
-/// Somebody who asks to be let in (section 4.9).
+/// A request to join (section 4.9).
 public struct RequestObject: ControlObject {
     /// `r_…`, equal on every node.
     public let id: String
@@ -92,7 +92,7 @@ public struct RequestObject: ControlObject {
     }
 }
 
-/// An invite that was thrown away.
+/// An invite that was declined.
 public struct DeclinedObject: ControlObject {
     /// The workspace that it was for, `w_…`.
     public let workspace: String

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Whether an address is anybody's here (4.8.3).
+/// Whether an address belongs to a member here (4.8.3).
 public struct EmailCheckObject: ControlObject {
     /// The address as it is kept.
     public let email: String
@@ -28,7 +28,7 @@ public struct EmailCheckObject: ControlObject {
     }
 }
 
-/// How far the proof of an address has come.
+/// The progress of proving an address.
 public struct EmailClaimObject: ControlObject {
     /// The address.
     public var email: String
@@ -53,7 +53,7 @@ public struct EmailClaimObject: ControlObject {
     }
 }
 
-/// What a verifier says that a member has proved (11.5).
+/// What a verifier attests about a member (11.5).
 public struct AttestationObject: ControlObject {
     /// The operation, `o_…`.
     public let id: String
@@ -93,7 +93,7 @@ public struct AttestationObject: ControlObject {
     }
 }
 
-/// Who says that an address in a profile is its member's, and since when.
+/// Who attests that an address in a profile is its member's, and since when.
 public struct VerifiedMark: Equatable, Sendable {
     /// Who.
     public let by: PersonObject
@@ -107,7 +107,7 @@ public struct VerifiedMark: Equatable, Sendable {
     var json: JSONValue { ["by": by.json, "at": .integer(at)] }
 }
 
-/// Who said that an address in a profile is its member's, and why that does not count.
+/// Who attested that an address in a profile is its member's, and why that does not count.
 public struct UnverifiedMark: Equatable, Sendable {
     /// `verifier_gone`, `taken` or `expired`, as of an attestation.
     public let state: String

@@ -18,7 +18,7 @@ public enum ChannelReference: Hashable, Sendable {
             guard let member = MemberReference(text) else { return nil }
             self = .direct(member)
         case nil: return nil
-        // A whole id of a person, as candidates are listed: whoever pastes it means the
+        // The whole id of a person, as candidate lists show it: somebody who pastes it means the
         // conversation with them.
         default:
             if text.utf8.count == 28, isIdentifier(text, prefix: "u_") {

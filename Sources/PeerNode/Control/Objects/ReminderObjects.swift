@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Something that the caller wants to be reminded of, on all of their devices.
+/// A reminder of the caller, on all of their devices.
 public struct ReminderObject: ControlObject {
     /// What becomes of a reminder.
     public enum State: String, Sendable {

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Something that was found (section 4.0.7, "hit").
+/// A search result (section 4.0.7, "hit").
 public struct SearchHit: ControlObject {
     /// What it is, with the thing itself.
     public enum Item: Sendable {
@@ -91,7 +91,7 @@ public struct SearchHit: ControlObject {
     }
 }
 
-/// Part of what was found.
+/// A page of search results.
 public struct SearchPage: ControlObject {
     /// Channels and members first, then messages and notes, those made last first.
     public let items: [SearchHit]
@@ -116,7 +116,7 @@ public struct SearchPage: ControlObject {
     }
 }
 
-/// What is looked for, and where.
+/// What to search for, and where.
 public struct SearchRequest: Sendable {
     /// As it was typed. Comes from outside.
     public let query: String

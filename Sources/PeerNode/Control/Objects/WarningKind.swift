@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What `status` can warn of, as a stable word.
+/// The warnings of `status`, as stable words.
 public enum WarningKind: String, CaseIterable, Sendable {
     case channelTwin = "channel.twin"
     case clockDoubtful = "clock.doubtful"

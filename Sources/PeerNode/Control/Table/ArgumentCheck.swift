@@ -85,7 +85,7 @@ private func shortened(_ name: String) -> String {
     name.utf8.count <= 64 ? name : String(String.UnicodeScalarView(name.unicodeScalars.prefix(64)))
 }
 
-/// Finding the name that somebody probably meant.
+/// Finds the name that somebody probably meant.
 public enum Similarity {
     /// Names longer than this are nobody's typing error.
     private static let lengthMax = 40

@@ -1,35 +1,37 @@
 public import WorkspaceModel
 
-/// One thing that a person or a script can ask for.
+/// A command of a person or a script.
 ///
 /// `Command.all` is the only list of commands. The command line, the control socket, help,
-/// `OPERATIONS.md` and `rpc.discover` are made from it, so what is not in it does not exist.
+/// `OPERATIONS.md` and `rpc.discover` are generated from it, so a command that is not in it does
+/// not exist.
 public struct Command: Sendable {
     /// The method on the socket, such as `message.send`; for what only the command line has,
     /// a name nobody can call.
     public let name: String
-    /// Its words on the command line, or `nil` where it has none of its own.
+    /// Its words on the command line; `nil` if it has no form there.
     public let line: CommandLineForm?
     /// What it does, in one sentence that starts with a verb.
     public let summary: String
-    /// What it needs to know, in the order in which help lists it. Includes what all commands take.
+    /// Its parameters, in the order in which help lists them, including those that all commands
+    /// take.
     public let parameters: [ParameterDefinition]
-    /// Those of them that travel on the socket.
+    /// Those of them that are sent over the socket.
     public let remoteParameters: [ParameterDefinition]
     /// What the answer is: the name of an object of section 4.9, or a list of them.
     public let result: String
-    /// The same for whoever shows it.
+    /// The same as a shape, for the code that displays it.
     public let shape: Shape
-    /// What people are told of a list in which there is nothing.
+    /// What people are told about an empty list.
     public let emptiness: String?
-    /// What a call changes that gives none of the parameters that make it write; `effect(of:)` says
-    /// it of a call.
+    /// The effect of a call without those parameters that make it write; `effect(of:)` gives that
+    /// of a specific call.
     public let effect: Effect
-    /// What it is about.
+    /// Its subject.
     public let scope: Scope
-    /// Whether a locked node does it.
+    /// Whether it works on a locked node.
     public let whileLocked: WhileLocked
-    /// Whether it needs the store. What does not is done although the store cannot be read.
+    /// Whether it needs the store. Other commands work even if the store cannot be read.
     public let needsStore: Bool
     /// The failures that a caller should be ready for, besides those that every call can have.
     public let failures: [NodeError.Kind]

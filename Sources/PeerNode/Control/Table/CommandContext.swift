@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What a command has at hand while it runs.
+/// What a command can use while it runs.
 public struct CommandContext {
     /// What does it.
     public let node: any NodeCommands
@@ -8,7 +8,7 @@ public struct CommandContext {
     public let call: CallID
 }
 
-/// One call while it runs: its checked arguments, and what they are put to.
+/// A running call: its checked arguments, and the context.
 struct CommandCall {
     let context: CommandContext
     /// The name of the command that was called.

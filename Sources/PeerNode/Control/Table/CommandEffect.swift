@@ -75,7 +75,7 @@ extension Command {
     }
 }
 
-/// What a call does that gives a parameter, where it does more than without it.
+/// The effect of a call with a parameter that makes it do more.
 public struct HeavierEffect: Sendable {
     /// What it changes then.
     public let effect: Command.Effect

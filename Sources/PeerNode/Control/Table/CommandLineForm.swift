@@ -1,4 +1,4 @@
-/// How a command is written on the command line, and what a person meets there.
+/// The command-line form of a command.
 public struct CommandLineForm: Sendable {
     /// The words that select it, such as `channel`, `create`.
     public let words: [String]

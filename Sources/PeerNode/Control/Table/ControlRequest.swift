@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// One request, understood as far as its form goes.
+/// A request whose form was parsed and validated.
 public struct ControlRequest: Sendable {
     /// Under which the answer is given.
     public let call: CallID
@@ -81,7 +81,7 @@ struct RequestEnvelope {
     }
 }
 
-/// Cuts a stream of bytes into lines, looking at each byte once.
+/// Splits a stream of bytes into lines, examining each byte once.
 struct LineSplitter {
     enum Line: Equatable {
         /// Nothing whole yet.

@@ -1,4 +1,4 @@
-/// Lengths of time as people write them: `250ms`, `30s`, `10m`, `24h`, `7d`.
+/// Durations as people write them: `250ms`, `30s`, `10m`, `24h`, `7d`.
 public enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),

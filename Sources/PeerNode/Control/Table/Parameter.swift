@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What documentation, command line and check know about a parameter.
+/// What documentation, command line and validation know about a parameter.
 public struct ParameterDefinition: Sendable {
     /// Its name on the socket, such as `expires_ms`.
     public let name: String
@@ -54,12 +54,12 @@ public struct ParameterDefinition: Sendable {
     }
 }
 
-/// What a command lists among its parameters.
+/// An entry in a command's list of parameters.
 protocol ListedParameter: Sendable {
     var definition: ParameterDefinition { get }
 }
 
-/// A named argument with a type: it documents, checks and reads the same value.
+/// A named argument with a type: it documents, validates and reads the same value.
 public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
     /// Everything about it but the type.
     public internal(set) var definition: ParameterDefinition
@@ -141,7 +141,7 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
     func standardInput() -> Parameter { changed { $0.readsStandardInput = true } }
 }
 
-/// The arguments of one call, all checked before the command starts.
+/// The arguments of one call, all validated before the command starts.
 public struct Arguments: Sendable {
     /// What was given, checked and without the members that were `null`.
     public let given: JSONObject

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Which values a parameter takes. Check, schema and the reading of text all switch over it.
+/// Which values a parameter takes. Validation, schema and text parsing all switch over it.
 public indirect enum ParameterShape: Sendable {
     /// Text of a length in bytes of UTF-8.
     case text(bytes: ClosedRange<Int>)
@@ -34,7 +34,7 @@ public indirect enum ParameterShape: Sendable {
     case json
 }
 
-/// Why a value does not fit. The raw value is the stable word of `data.fields`.
+/// Why a value does not fit. The raw value is the stable word in `data.fields`.
 public enum Misfit: String, Sendable {
     /// The parameter is not there.
     case missing

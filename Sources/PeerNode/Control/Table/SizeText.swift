@@ -1,4 +1,4 @@
-/// Numbers of bytes as people write them: `500 MB`, `20GB`, `1.5GiB`, `4096`.
+/// Byte counts as people write them: `500 MB`, `20GB`, `1.5GiB`, `4096`.
 public enum SizeText {
     private static let units: [(name: String, bytes: Int64)] = [
         ("", 1), ("b", 1), ("k", 1_000), ("kb", 1_000), ("m", 1_000_000), ("mb", 1_000_000),

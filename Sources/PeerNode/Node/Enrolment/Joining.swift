@@ -343,7 +343,7 @@ extension Enrolment {
 
     /// Ends a join whose first sync is complete, maybe over another link than the one that admitted
     /// this home. A guest's join ends when it is in each channel that it got a key of: a member who
-    /// has not heard of the guest yet serves none of these channels, so its sync is complete at
+    /// has not heard of the guest yet does not serve these channels, so its sync is complete at
     /// once.
     func endSyncedJoin(of workspace: Workspace) throws(StorageError) {
         let waiting = network.joining.joins.firstIndex {

@@ -43,8 +43,8 @@ final class OperationLog: Component {
         pruning.forget()
     }
 
-    /// Callers that waited for the own history were told to ask again; and a rebuilt core is not a
-    /// start, so peers need not be asked once more.
+    /// Callers that waited for this device's history were told to ask again; and a rebuilt core is
+    /// not a start, so peers need not be asked once more.
     override func goOn(after former: Component) {
         if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }
     }

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Links, dials and addresses: what is known of the network now. It belongs to `Links`; it also
-/// holds the state of joins and of the own history.
+/// holds the state of joins and of this device's history.
 final class NetworkState {
     /// What strangers may cost, and those of whom nothing is known yet.
     let strangers = Strangers()

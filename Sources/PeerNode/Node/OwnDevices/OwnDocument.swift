@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The own document: what a person stores for all of their devices, and nobody else can read.
+/// Own documents: what a person stores for all of their devices, and nobody else can read.
 ///
-/// It is a private document whose owner is its only member. Devices that start separately create
-/// one each; all are read, and writes go into the one with the smallest id.
+/// An own document is a private document whose owner is its only member. Devices that start
+/// separately create one each; all are read, and writes go into the one with the smallest id.
 extension Workspace {
     /// The own documents that can be read, ascending.
     var ownDocuments: [PrivateDocument] {
@@ -193,7 +193,7 @@ extension OwnDocuments {
         try tellRead(row.place.subject, in: workspace, isBackfill: source.isBackfill)
     }
 
-    /// Refolds the own documents from the start, because other operations in them count now.
+    /// Refolds all own documents from the start, because other operations in them count now.
     func refoldOwn(
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
@@ -257,7 +257,7 @@ extension OwnDocuments {
         }
     }
 
-    /// Schedules a refold of the own documents when an earlier version wrote the store: it kept
+    /// Schedules a refold of all own documents when an earlier version wrote the store: it kept
     /// only the assertions that counted, or skipped kinds that it did not know.
     func oweSettings(of workspace: Workspace) throws(StorageError) {
         let name = ViewStore.owedSettings(of: workspace.number)

@@ -5,7 +5,7 @@ import WorkspaceModel
 struct ReminderTimes {
     /// When the first one is due that was not told, milliseconds since 1970; `nil` for none.
     private(set) var next: UInt64?
-    /// Whether this has to be computed: it never was, or the own documents have changed since.
+    /// Whether this has to be computed: it never was, or an own document has changed since.
     var isStale = true
     /// Until when reminders are held that came due while the person was away, on the monotonic
     /// clock.

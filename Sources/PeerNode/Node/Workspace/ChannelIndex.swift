@@ -4,8 +4,8 @@ import WorkspaceModel
 /// number and people, without a scan: a call that names or changes a channel must not cost more
 /// where there are many.
 ///
-/// Public channels come first, so that a channel that others cannot see does not change a public
-/// one's name.
+/// Public channels come first, so that a channel that others cannot see does not change the name of
+/// a public one.
 struct ChannelIndex {
     /// How names are compared, and what direct conversations are called.
     struct Naming {

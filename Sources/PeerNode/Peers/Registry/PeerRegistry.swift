@@ -163,7 +163,7 @@ extension PeerRegistry {
     }
 
     /// Continues the numbering of the previous registry, so that late reports about its attempts
-    /// match none of this one's.
+    /// match no attempt of this registry.
     mutating func goOn(after former: PeerRegistry) { lastNumber = former.lastNumber }
 
     /// Stops dialling. The owner ends and reports running attempts.

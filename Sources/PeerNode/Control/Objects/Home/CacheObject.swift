@@ -1,6 +1,7 @@
 public import WorkspaceModel
 
-/// The room that files take on this device (section 4.9). Bytes are those of ciphertext on the disk.
+/// The space that files take on this device (section 4.9). Bytes are those of ciphertext on the
+/// disk.
 public struct CacheObject: ControlObject {
     /// Files of which something is here.
     public var files: Int64 = 0

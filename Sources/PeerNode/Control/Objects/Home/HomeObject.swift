@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Where the caller stands, as one screen shows it (section 4.0.7). All of it is of one moment.
+/// The caller's overview for one screen (section 4.0.7), all from the same moment.
 public struct HomeObject: ControlObject {
     /// `nil` before there is one.
     public var identity: IdentityObject?

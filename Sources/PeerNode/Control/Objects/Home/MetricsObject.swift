@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Numbers about the node for a monitoring system.
+/// Metrics of the node for a monitoring system.
 ///
 /// Labels carry states, origins, methods, kinds and ids of devices; never a name of a person, a
 /// channel or a workspace.

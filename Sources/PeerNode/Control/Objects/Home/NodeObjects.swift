@@ -14,7 +14,7 @@ public struct StatusObject: ControlObject {
         public let operations: Int64
         /// How many it knows of and does not hold; `nil` while it compares with its first peers.
         public let behind: Int64?
-        /// `member`, `deleted`, or how the own membership ended.
+        /// `member`, `deleted`, or how the caller's membership ended.
         public var state = "member"
 
         /// One row.
@@ -142,7 +142,7 @@ extension StatusObject.Warning {
     }
 }
 
-/// What `doctor` found about one thing.
+/// A finding of `doctor`.
 public struct FindingObject: ControlObject {
     /// A stable word, such as `network.listener`.
     public let id: String
@@ -170,7 +170,7 @@ public struct FindingObject: ControlObject {
     }
 }
 
-/// Which build this is.
+/// The version of this build.
 public enum Release {
     /// The version of the program.
     public static let version = "0.1.0"

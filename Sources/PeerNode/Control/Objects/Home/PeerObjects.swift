@@ -63,7 +63,7 @@ public struct PeerObject: ControlObject {
     }
 }
 
-/// How far a peer and we are apart in one workspace (section 4.0.7).
+/// How much a peer and this device differ in one workspace (section 4.0.7).
 public struct SyncObject: ControlObject {
     /// The device, `d_…`.
     public var peer: String

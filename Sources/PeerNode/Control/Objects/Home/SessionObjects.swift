@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Whether the node answers people, and what opens it.
+/// Whether the node answers people, and how it is unlocked.
 public struct SessionObject: ControlObject {
     /// `none` without an identity, `open`, `passcode` behind the passcode, `locked` without keys
     /// and with links, `closed` without keys and network.
@@ -30,7 +30,7 @@ public struct SessionObject: ControlObject {
     }
 }
 
-/// A new identity.
+/// The parameters of a new identity.
 public struct IdentityDraft: Sendable {
     /// What others will see.
     public let name: String
@@ -42,7 +42,7 @@ public struct IdentityDraft: Sendable {
     public var profile: [ProfileChange.Field: String] = [:]
 }
 
-/// What becomes of the passphrase of a home.
+/// The change of a home's passphrase.
 public struct PassphraseDraft: Sendable {
     /// The one that it has, where it has one.
     public let current: String?

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The room that files take on this device.
+/// The commands for the space that files take on this device.
 enum CacheMethods {
     /// In the order of the documentation.
     static let all: [Command] = [stat, clear, keep, quota]

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Methods whose files go over the connection itself: over HTTP as bodies, else behind a line.
+/// Methods that transfer files over the connection itself: as HTTP bodies, or after a line.
 enum FileBodyMethods {
     /// In the order of the documentation.
     static let all: [Command] = [fileRead, filePut]

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Which files come by themselves on this device.
+/// The commands for files that are fetched automatically on this device.
 enum MediaMethods {
     /// In the order of the documentation.
     static let all: [Command] = [list, set]

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The commands about what is sold in a ledger.
+/// The commands for selling coins in a ledger.
 enum StoreCommandTable {
     static let commands = [
         list, offer, withdraw, buy, orders, validate, grant, void, refund, price, verifyCommand,

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The commands about what one wants to be told, and how this machine tells it.
+/// The commands that choose what you are notified about, and how this machine does it.
 enum NoticeCommandTable {
     /// In the order of the documentation.
     static let commands = [notifyGet, notifySet, notifyCommand]

@@ -7,12 +7,12 @@ extension Command {
         identityPassphraseChange,
     ]
 
-    /// For whoever makes an identity and wants to do without a way back.
+    /// For people who create an identity and do not want a way to recover it.
     static let noRecovery = Parameter.flag(
         "no_recovery", "Create the identity without a recovery phrase.")
 
     private static let identityCreate = {
-        // One that is empty is told with whatever else is wrong.
+        // An empty name is reported together with all other errors.
         let name = Parameter.text(
             "name", "The name that others will see.", bytes: 0...Limits.nameBytesMax)
         let email = Parameter.text(

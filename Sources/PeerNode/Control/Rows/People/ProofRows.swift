@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The commands about addresses that people prove.
+/// The commands for proving addresses.
 enum ProofCommandTable {
     /// In the order of the documentation.
     static let commands = [check, verify, resend, confirm, list, withdraw, mailCommand]

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Stars and reminders: registers of the own document, which only this person's devices can read.
+/// Stars and reminders: registers of an own document, which only this person's devices can read.
 final class MarkDesk: CorePart, MarkCommands {
     // MARK: Stars
 

@@ -144,11 +144,10 @@ struct AttestationBook {
     /// not verifiers cost next to nothing, however many there are.
     ///
     /// - Parameters:
+    ///   - members: who is in the workspace.
     ///   - isVerifier: whether a member may attest now.
     ///   - bound: the last sequence number of the assertion's stretch that a verifier wrote; `nil`
     ///     where a verifier wrote no part of it.
-    ///   - bound: up to which sequence number what stands in the stretch of a word was written by a
-    ///     verifier; `nil` for none of it.
     func findings<Failure: Error>(
         of members: some Sequence<MemberID>, isVerifier: (MemberID) -> Bool,
         bound: (Word) throws(Failure) -> UInt64?

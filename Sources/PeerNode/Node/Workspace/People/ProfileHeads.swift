@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The heads of one register: the assertions that are in no other one's past, with the first at
+/// The heads of one register: the assertions that are in the past of no other, with the first at
 /// hand.
 ///
 /// Anyone can write any number of concurrent assertions, so nothing here scans all of them: a
