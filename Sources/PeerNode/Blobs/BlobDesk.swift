@@ -19,7 +19,7 @@ public final class BlobDesk {
     private var resting: [ErrandID: any BlobErrand] = [:]
     /// Puts that the next claim ends.
     private var sealed: [SealedPut] = []
-    /// Steps until that claim: once round the long jobs, of which others may end as well.
+    /// Steps until that claim: one round of the long jobs, so that others may end in it as well.
     private var stepsToClaim = 0
     /// The tree that a proof was made of last: who asks for one asks for the next soon.
     private var recentTree: BlobTree?
@@ -155,7 +155,7 @@ public final class BlobDesk {
                 if found != map { less[blob] = found }
             }
         } catch {
-            // A disk that does not answer now says nothing of what lies on it.
+            // A disk error now says nothing about what is stored on it.
             return [.began(less: less), .unclaimed(error)]
         }
         return [.began(less: less)]
@@ -169,8 +169,8 @@ public final class BlobDesk {
 
     // MARK: Claiming
 
-    /// Has a put wait for a claim, with those that end in the same round: the flush of the disk costs
-    /// more than all else of a small file.
+    /// Lets a file wait for its claim, together with others that end in the same round: the disk
+    /// flush costs more than everything else about a small file.
     func hold(_ put: SealedPut) {
         if sealed.isEmpty { stepsToClaim = errands.count }
         sealed.append(put)

@@ -65,7 +65,7 @@ final class PutErrand: BlobErrand {
         let source = try desk.places.open(path)
         guard source.byteCount <= bounds.byteCountMax else { throw .tooLarge }
         let inline = min(bounds.inlineByteCountMax, BlobLimits.inlineBytesMax)
-        // A blob has one byte at least, so an empty file lies in its message whatever is asked for.
+        // A blob has at least one byte, so an empty file is always stored in its message.
         if source.byteCount <= UInt64(max(inline, 0)) {
             var bytes: [UInt8] = []
             while true {
@@ -108,7 +108,8 @@ final class PutErrand: BlobErrand {
 }
 
 extension BlobDesk {
-    /// Ends a put of which all is sealed: its blob counts once it would outlast a power cut.
+    /// Ends adding a completely sealed file: its blob counts only once it would survive a power
+    /// cut.
     func finish(
         _ id: ErrandID, _ sealer: inout BlobSealer, _ ticket: PutTicket, start: [UInt8]
     ) throws(BlobError) -> ErrandStep {

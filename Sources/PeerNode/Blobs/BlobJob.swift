@@ -31,15 +31,15 @@ public enum BlobJob: Sendable {
     case save(ErrandID, SavedContents, folder: String, name: String)
     /// Long: compares chunks with their hashes.
     case verify(ErrandID, BlobName, HaveMap)
-    /// Long: opens some bytes of a file and hands them to the connection of this number, a chunk each
-    /// time it is told to go on, the first at once.
+    /// Long: decrypts a range of a file and hands it to the connection of this number, the first
+    /// chunk at once and one more each time it is told to continue.
     case stream(ErrandID, SavedContents, Range<UInt64>, for: UInt64)
     /// Long: seals a file of so many bytes under a key that is drawn for it, as the connection of this
     /// number hands them in.
     case receive(ErrandID, byteCount: UInt64, key: BlobKey, for: UInt64)
     /// Goes on with one of these two: the connection has taken what it was given, or hands in bytes.
     case goOn(ErrandID, [UInt8])
-    /// Ends a long job; nothing more is told of it.
+    /// Ends a long job; it reports nothing more.
     case abandon(ErrandID)
 }
 
@@ -47,7 +47,7 @@ public enum BlobJob: Sendable {
 public struct PutBounds: Sendable {
     /// Larger ones are refused before they are read.
     let byteCountMax: UInt64
-    /// Up to here its bytes lie in the message that names it; larger ones become a blob.
+    /// Up to this size its bytes are in the message that names it; larger files become a blob.
     let inlineByteCountMax: Int
     /// Whether it is refused, unless it begins like a picture.
     var isPicture = false
@@ -63,7 +63,7 @@ public struct ErrandID: Hashable, Comparable, Sendable {
 
 /// What is written into a file.
 public enum SavedContents: Sendable {
-    /// A blob of which all is held.
+    /// A blob that is held completely.
     case blob(BlobName, BlobKey)
     /// These bytes.
     case inline([UInt8])
@@ -73,9 +73,9 @@ public enum SavedContents: Sendable {
 public struct PutContents: Sendable {
     /// Where its bytes are now.
     public enum Place: Sendable {
-        /// In a blob, of which nothing counts before its claim.
+        /// In a blob, which does not count before its claim.
         case blob(BlobName)
-        /// Here: it is as small as what lies in a message.
+        /// Here: it is small enough for a message.
         case inline([UInt8])
     }
 

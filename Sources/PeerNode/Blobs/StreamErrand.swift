@@ -77,7 +77,7 @@ final class ReceiveErrand: BlobErrand {
     private var work: Work?
     /// What came and is not sealed yet.
     private var waiting: [UInt8] = []
-    /// How the file begins; all of it where it is small enough to lie in a message.
+    /// The start of the file; all of it where it is small enough for a message.
     private var start: [UInt8] = []
 
     private struct Work {

@@ -50,7 +50,7 @@ public final class NodeLoop {
     private var checkpoints = CheckpointSchedule()
     private var lastTick: UInt64 = 0
     private var isStopping = false
-    /// Whether the host could not go on.
+    /// Whether the host has failed for the rest of the run.
     private(set) var hasFailed = false
     /// Inputs that the last turn's effects came back as.
     private var pending: [NodeInput] = []
@@ -306,7 +306,7 @@ public final class NodeLoop {
         }
     }
 
-    /// Lets go of the host, which closes the store.
+    /// Drops the host, which closes the store.
     public func closeHost() {
         search.close()
         blobs.close()
@@ -318,7 +318,8 @@ public final class NodeLoop {
         host = nil
     }
 
-    /// Removes the control socket, once the store is closed: who sees no socket may start anew.
+    /// Removes the control socket, after the store is closed: a process that sees no socket may
+    /// start again.
     public func end() {
         do throws(SystemError) { try control.removeSocket() } catch {
             log.write(.warning, "control.socket_stays error=\(error.number)")

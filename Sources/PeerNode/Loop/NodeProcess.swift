@@ -8,7 +8,7 @@ public import WorkspaceModel
 public enum NodeProcess {
     /// What a node is told at its start.
     public struct Settings: Sendable {
-        /// Where everything lies.
+        /// Where all files are.
         public var home: HomeFolder
         /// The home as its user named it, for `status`.
         public var homeName: String
@@ -43,8 +43,8 @@ public enum NodeProcess {
 
     /// Blocks from so many bytes on are taken from the system and given back each for itself.
     static let mappedByteCountMin: Int32 = 1024 * 1024
-    /// Free memory that is kept for what is asked next. A turn takes and frees whole pieces of files,
-    /// of which each would otherwise be given back, asked for again and cleared by the kernel.
+    /// Free memory that is kept for the next allocation. A turn allocates and frees whole pieces of
+    /// files; each would otherwise be returned to the kernel, requested again and zeroed.
     static let freeByteCountMax: Int32 = 2 * 1024 * 1024
 
     /// Makes this process a safe place for keys. To be called before anything is opened.

@@ -10,7 +10,7 @@ public protocol BackupCommands {
 
 /// The backup file, and how it is sealed.
 public struct BackupDraft: Sendable {
-    /// From outside; must be absolute, for the daemon stands in another folder.
+    /// From outside; must be absolute, because the daemon has another working folder.
     public let path: String
     /// The file of settings to put in.
     public let settings: String?

@@ -48,7 +48,7 @@ public struct JoinDraft: Sendable {
     public let timeoutMilliseconds: Int64
     /// Whether a new identity gets a recovery phrase.
     public var hasRecovery = true
-    /// What seals a new identity; `nil` leaves its keys in the clear.
+    /// The passphrase that seals a new identity; `nil` leaves its keys unprotected.
     public var passphrase: String?
 }
 
@@ -62,7 +62,7 @@ public struct RecoveryDraft: Sendable {
     public let name: String?
     /// How long to look for somebody who has the workspace.
     public let timeoutMilliseconds: Int64
-    /// What seals a new identity; `nil` leaves its keys in the clear.
+    /// The passphrase that seals a new identity; `nil` leaves its keys unprotected.
     public var passphrase: String?
 }
 

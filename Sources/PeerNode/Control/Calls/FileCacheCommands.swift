@@ -73,7 +73,7 @@ public enum MediaPolicy: String, Sendable, CaseIterable {
 
 /// Changes of these settings.
 public struct MediaEdit: Sendable {
-    /// Of which kinds.
+    /// The kinds that it applies to.
     public let kinds: [MediaKind]
     /// When they come.
     public let policy: MediaPolicy

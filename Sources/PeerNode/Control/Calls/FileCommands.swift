@@ -12,13 +12,13 @@ public protocol FileCommands {
     func files(
         of channel: ChannelReference?, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<FileObject>
-    /// Has a file be fetched, and does not wait for it.
+    /// Starts fetching a file, and does not wait for it.
     func fetchFile(_ id: String) throws(NodeError) -> FileObject
     /// Saves a file of a message, or one that is known by its id, once all of it is here.
     func saveFile(_ request: SaveRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// The devices that have a file, all of it or a part: those that are connected are asked.
     func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// Has a file stay, or be dropped when room is needed.
+    /// Keeps a file permanently, or lets it be evicted when space is needed.
     func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject
     /// Drops what is here of a file.
     func dropFile(_ id: String, isForced: Bool) throws(NodeError) -> FileObject
@@ -32,9 +32,9 @@ public protocol FileCommands {
 
 /// The purpose of an added file.
 public enum AddedFileUse: Sendable {
-    /// A message, in which it lies if it is small.
+    /// A message; a small file is stored inside it.
     case message
-    /// A message, beside which it lies whatever its size.
+    /// A message; the file becomes a blob whatever its size.
     case besideMessage
     /// A picture of a person, a workspace or a channel.
     case picture

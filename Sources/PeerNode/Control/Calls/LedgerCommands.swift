@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 /// The commands for ledgers.
 public protocol LedgerCommands {
-    /// Opens a ledger of which the caller is the issuer.
+    /// Creates a ledger that the caller issues.
     func open(_ name: String, _ scope: CallScope) throws(NodeError) -> Made<LedgerObject>
     /// The ledgers of a workspace.
     func ledgers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<LedgerObject>
@@ -23,16 +23,16 @@ public protocol LedgerCommands {
     /// Offers coins, under a word that may be offered already.
     func offer(_ draft: OfferDraft, in ledger: String?, _ scope: CallScope) throws(NodeError)
         -> LedgerItemObject
-    /// Offers something no more. Answers with what it was.
+    /// Withdraws an offer. Answers with the offer as it was.
     func withdraw(_ item: String, in ledger: String?, _ scope: CallScope) throws(NodeError)
         -> LedgerItemObject
     /// Orders something.
     func buy(_ item: String, amount: Int64, in ledger: String?, _ scope: CallScope)
         throws(NodeError) -> Made<OrderObject>
-    /// The caller's orders, and of an own ledger everybody's, the latest first.
+    /// The caller's orders, and everybody's in the caller's own ledger, the latest first.
     func orders(_ filter: OrderFilter, _ page: PageRequest, _ scope: CallScope)
         throws(NodeError) -> Page<OrderObject>
-    /// Has a receipt checked, here or by the issuer. Answers with the order, later.
+    /// Checks a receipt, here or at the issuer. Answers with the order, later.
     func validate(_ order: String, receipt: String, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
     /// Grants the coins of an order by hand.

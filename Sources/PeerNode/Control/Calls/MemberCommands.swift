@@ -26,7 +26,7 @@ public struct RemovalDraft: Sendable {
     public let isForced: Bool
     /// Whether what has arrived since a removal is kept.
     public let widens: Bool
-    /// Invites of theirs, `i_…`, that go on as the remover's own.
+    /// The member's invites, `i_…`, that the remover takes over.
     public var keptInvites: [String] = []
 }
 
@@ -47,7 +47,7 @@ public protocol InviteCommands {
     func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject
     /// Throws an invite away, told to nobody.
     func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject
-    /// Who has asked to be let in.
+    /// The people who have asked to join.
     func requests(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<RequestObject>
     /// Lets in who asked.

@@ -65,13 +65,13 @@ public struct NoteViewRequest: Sendable {
     public let hasBlocks: Bool
     /// Whether it is wanted who wrote what.
     public let hasBlame: Bool
-    /// Where to go on, `next` of the part before. Comes from outside.
+    /// Where to continue, `next` of the previous part. Comes from outside.
     public let cursor: String?
 }
 
 /// Changes of a note.
 public struct NoteEditRequest: Sendable {
-    /// The whole text as it is to be, or `nil` where changes are given.
+    /// The whole new text, or `nil` where changes are given.
     public let text: String?
     /// Changes. Comes from outside, and nothing of it is checked.
     public let changes: JSONValue?

@@ -4,7 +4,7 @@ public import WorkspaceModel
 public protocol ProofCommands {
     /// Whether anybody here has an address.
     func check(_ email: String, _ scope: CallScope) throws(NodeError) -> EmailCheckObject
-    /// Has a verifier send a letter with a code to an address. Answers with the proof, later.
+    /// Asks a verifier to send a letter with a code to an address. Answers with the proof, later.
     func verify(_ email: String, by verifier: MemberReference?, _ scope: CallScope)
         throws(NodeError) -> CommandOutcome
     /// Has another letter sent. Answers with the proof, later.

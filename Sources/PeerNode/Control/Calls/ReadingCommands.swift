@@ -34,7 +34,7 @@ public protocol ReadingCommands {
 public protocol NoticeCommands {
     /// Of what notice is wanted in the workspace of the scope.
     func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject
-    /// Sets of which messages of a workspace notice is wanted.
+    /// Sets which messages of a workspace the caller is notified about.
     func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject
     /// Sets what this node runs for each notice, empty for nothing; `nil` leaves it as it is.
     func setNoticeCommand(_ command: String?, _ scope: CallScope) throws(NodeError)

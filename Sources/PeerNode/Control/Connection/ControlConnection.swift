@@ -92,7 +92,7 @@ public struct ControlConnection {
         if let opening { splitter.append(opening) }
         opening = nil
         if let file, file.missing > Int64(splitter.storedCount) {
-            // The rest of a file never comes. Who handed it in may still read why.
+            // The rest of a file never arrives. The client that uploads it may still read why.
             self.file = nil
             _ = splitter.raw(splitter.storedCount)
             answer(
@@ -219,7 +219,7 @@ public struct ControlConnection {
             exchange?.notify(event, &output)
             return
         }
-        // The members of the event stand behind the number, as they were written.
+        // The number is followed by the members of the event, as they were encoded.
         let members = event.line ?? event.json.bytes
         var line = Self.eventStart
         line.reserveCapacity(line.count + members.count + 32)
@@ -317,7 +317,7 @@ public struct ControlConnection {
 
     // MARK: Writing
 
-    /// What is to be written to the socket.
+    /// The bytes that have to be written to the socket.
     public var unsent: ArraySlice<UInt8> { output[sentCount...] }
 
     /// How much that is. A stream of events waits while it is above `Limits.controlUnsentBytesMax`.

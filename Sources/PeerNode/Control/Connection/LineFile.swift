@@ -56,7 +56,7 @@ struct LineFile {
     /// Whether bytes of it are to come, wanted or not.
     var isComing: Bool { missing > 0 }
 
-    /// Whether bytes of it are to be sent.
+    /// Whether bytes of it have to be sent.
     var isGoing: Bool {
         if case .going = stage { return true }
         return false

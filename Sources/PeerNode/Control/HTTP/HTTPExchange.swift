@@ -103,8 +103,8 @@ struct HTTPExchange {
         return true
     }
 
-    /// The bytes of a file that have come since the last time. Who waits for a word before it sends any
-    /// is told to go on.
+    /// The bytes of a file that have arrived since the last call. A client that waits for `100
+    /// Continue` gets it.
     mutating func takeFile(_ output: inout [UInt8]) -> [UInt8] {
         guard case .waiting = stage else { return [] }
         if parser.takeContinue() { output += HTTPResponse.proceed }

@@ -12,7 +12,7 @@ struct HTTPRequest: Equatable, Sendable {
     let method: String
     /// What stands between the slashes of the target, without escapes and without empty parts.
     let path: [String]
-    /// What stands behind the question mark, without escapes.
+    /// The fields after the question mark, without escapes.
     let query: [Field]
     /// Header fields in their order, the names in lower case.
     var fields: [Field] = []

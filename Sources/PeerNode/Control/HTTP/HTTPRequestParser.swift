@@ -33,12 +33,12 @@ struct HTTPRequestParser {
     private var request: HTTPRequest?
     /// Bytes that lines of this stage may still have.
     private var allowance = Limits.httpHeadBytesMax
-    /// Whether `100 Continue` is to be sent if the body has not come by itself.
+    /// Whether to send `100 Continue` if the body does not arrive by itself.
     private var owesContinue = false
     private var hasEnded = false
 
-    /// Bytes of a refused body that are still to come, and are to be read so that its sender
-    /// reads the refusal.
+    /// Bytes of a refused body that are still expected; they are read so that the client reads the
+    /// refusal.
     private(set) var discardableCount = 0
 
     /// Takes what was read.
@@ -53,7 +53,7 @@ struct HTTPRequestParser {
     /// Nothing more will come: a request that is not whole by now is refused.
     mutating func end() { hasEnded = true }
 
-    /// Whether the client waits for a word before it goes on; told once.
+    /// Whether the client waits for `100 Continue`; reported once.
     mutating func takeContinue() -> Bool {
         defer { owesContinue = false }
         return owesContinue
@@ -144,7 +144,7 @@ struct HTTPRequestParser {
         case .length(let count):
             guard count <= Limits.httpBodyBytesMax else {
                 let rest = count - min(count, bytes.count - start)
-                // Who waits for a word sends no body after this one.
+                // A client that waits for `100 Continue` sends no body after this response.
                 discardableCount = waits || rest > Limits.httpDiscardedBytesMax ? 0 : rest
                 throw .bodyTooLarge
             }
@@ -215,8 +215,8 @@ struct HTTPRequestParser {
 
     /// The next bytes of a file, as far as they are here.
     ///
-    /// - Throws: the refusal of a file that goes on behind its length; then its last bytes are not
-    ///   given, so that it is not taken for whole.
+    /// - Throws: the refusal of a file that is longer than announced; then its last bytes are not
+    ///   returned, so that it is not taken for complete.
     mutating func takeFile() throws(HTTPResponse) -> [UInt8] {
         guard case .file(let left) = stage else { return [] }
         let stored = bytes.count - start
@@ -230,7 +230,7 @@ struct HTTPRequestParser {
         return part
     }
 
-    /// Takes no more of a file: it was answered before its end.
+    /// Discards the rest of a file that was answered before its end.
     mutating func dropFile() {
         guard case .file = stage else { return }
         let rest = missingFileBytes

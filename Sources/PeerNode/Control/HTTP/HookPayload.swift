@@ -8,7 +8,7 @@ struct HookPayload: Equatable {
         case noText = "no_text"
     }
 
-    /// What is to be posted: not empty, and not cut.
+    /// The text to post: not empty, and not truncated.
     let text: String
     /// The message that it claims to answer, unchanged: a foreign id matches none here, and is
     /// refused like an unknown one.

@@ -38,7 +38,7 @@ enum SlackBlocks {
         return value["emoji"] == false ? text : SlackEmoji.replaced(in: text)
     }
 
-    /// What stands in a context, among actions, or beside a section.
+    /// An element of a context, among actions, or beside a section.
     private static func element(_ element: JSONValue) -> String {
         switch element["type"]?.stringValue {
         case "image": return image(element)

@@ -9,7 +9,7 @@ struct SlackMessage {
 
     init(_ object: JSONObject) { self.object = object }
 
-    /// All of it, part below part. Blocks stand for the text, which then is only a summary.
+    /// The whole message, part after part. Blocks replace the text, which is only a summary then.
     var text: String {
         let formats = object["mrkdwn"]?.boolValue ?? true
         var main = SlackBlocks.text(object["blocks"])
@@ -22,7 +22,7 @@ struct SlackMessage {
         return whole.isEmpty ? "" : sender + whole
     }
 
-    /// Who says it, in its own words: the message itself is signed by this device's person.
+    /// The sender's name in the payload: the message itself is signed by this device's person.
     private var sender: String {
         let name = SlackText.converted(Self.plain(object["username"]), formats: false)
         let icon = SlackText.converted(Self.plain(object["icon_emoji"]), formats: false)
@@ -50,7 +50,7 @@ struct SlackMessage {
         parts.filter { !$0.isEmpty }.joined(separator: separator)
     }
 
-    /// A link with its words, either of which may be missing.
+    /// A link with its text; either may be missing.
     static func link(_ words: String, to address: String) -> String {
         if address.isEmpty { return words }
         return words.isEmpty || words == address ? address : "[\(words)](\(address))"

@@ -120,7 +120,7 @@ public struct HelpPage: Sendable {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             let lead = line.prefix { $0 == " " }.count
             let row = lead == 0 ? Self.row(line) : nil
-            // Under a row goes on what it says.
+            // A line below a row continues its text.
             if lead > 8, let last = rows.indices.last {
                 rows[last].1 += " \(line.dropFirst(lead))"
             } else if let row {

@@ -34,7 +34,7 @@ extension Command {
     static func flagForm(_ parameter: ParameterDefinition) -> String {
         let flag = "--" + parameter.flag
         if parameter.takesNoValue { return flag }
-        // Whatever else stands there, others on the machine can read.
+        // Other users of the machine can read everything on a command line.
         if parameter.isSecret { return "\(flag) -" }
         let value = parameter.shape.placeholder
         if case .list = parameter.shape { return "\(flag) \(value)..." }
@@ -43,17 +43,17 @@ extension Command {
 }
 
 extension ParameterDefinition {
-    /// Whether its flag stands for a value by itself.
+    /// Whether its flag is a value by itself.
     public var takesNoValue: Bool {
         if flagValue != nil { return true }
         if case .flag = shape { return true }
         return false
     }
 
-    /// What the flag stands for when it takes no value itself.
+    /// The value of the flag when it takes none itself.
     public var impliedValue: JSONValue { flagValue ?? true }
 
-    /// The word that stands for it in a usage line.
+    /// Its placeholder in a usage line.
     public var positionWord: String {
         switch shape {
         case .channel, .member, .workspace: return shape.placeholder
@@ -65,7 +65,7 @@ extension ParameterDefinition {
 }
 
 extension Manual {
-    /// The flags that stand before or after any command.
+    /// The flags that may come before or after any command.
     public static let globalFlags: [(form: String, summary: String)] = [
         ("--home DIR", "Keep this node's files in one folder."),
         ("--socket PATH", "Talk to the daemon on this socket."),

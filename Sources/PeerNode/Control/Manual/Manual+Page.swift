@@ -137,7 +137,7 @@ extension Manual {
     private static var examples: String {
         var lines: [String] = []
         for command in Command.all {
-            // Who copies a line must get what stands there, so none with an emoji.
+            // A copied line must be exactly what is displayed, so examples with emoji are left out.
             for example in command.line?.examples ?? [] where !example.contains(where: isEmoji) {
                 lines.append(
                     example.utf8.starts(with: "uptime".utf8) ? example : "wsx-node " + example)
@@ -146,7 +146,7 @@ extension Manual {
         return ".nf\n" + lines.map { roff($0) + "\n" }.joined() + ".fi\n"
     }
 
-    /// Whether it is a picture, of which most devices of troff know nothing.
+    /// Whether it is an emoji, which most troff devices cannot display.
     private static func isEmoji(_ character: Character) -> Bool {
         character.unicodeScalars.contains { $0.value >= 0x1F000 }
     }

@@ -91,7 +91,7 @@ struct PageEnd {
 
 /// How much still fits into the line of an answer.
 struct AnswerRoom {
-    /// Bytes for the items of a page, without what else stands in the line.
+    /// Bytes for the items of a page, without the rest of the line.
     private var left = Limits.controlLineBytesMax - 4_096
     private var isEmpty = true
 

@@ -4,7 +4,7 @@ public import WorkspaceModel
 public struct EventObject: ControlObject {
     /// Its place in the table; grows by at least one.
     public var sequence: Int64
-    /// Where to go on after it, `e1.4711`.
+    /// Where to continue after it, `e1.4711`.
     public var cursor: String
     /// Milliseconds since 1970.
     public var at: Int64

@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 /// One file of a message (section 4.9).
 public struct AttachmentObject: ControlObject {
-    /// Its id, `b_…`, also where its bytes lie in the message.
+    /// Its id, `b_…`, even if its bytes are in the message.
     public let blob: String?
     /// What its sender calls it.
     public let name: String
@@ -17,7 +17,7 @@ public struct AttachmentObject: ControlObject {
     /// How many are to.
     public var copiesWanted: Int64?
 
-    /// A file of which nothing is here.
+    /// A file without any bytes here.
     public init(blob: String?, name: String, type: String, size: Int64) {
         self.blob = blob
         self.name = name
@@ -70,7 +70,7 @@ public struct FileObject: ControlObject {
     /// How many parts were found to be damaged, `nil` where nobody has looked.
     public var bad: Int64?
 
-    /// A file of which nothing is here.
+    /// A file without any bytes here.
     public init(id: String, size: Int64) {
         self.id = id
         self.size = size

@@ -24,7 +24,7 @@ public struct ProfileObject: ControlObject {
     /// How reachable they are, `nil` for who is offline, and for guests.
     public var presence: PresenceObject.Shown?
 
-    /// A profile of which nothing but the name is known.
+    /// A profile of which only the name is known.
     public init(id: String, workspace: String?, name: String) {
         self.id = id
         self.workspace = workspace
@@ -57,8 +57,8 @@ public struct ProfileObject: ControlObject {
 public struct PresenceObject: ControlObject {
     /// What others see.
     public struct Shown: Equatable, Sendable {
-        /// `online`, `absent`, `busy`, `offline`, or `unknown` of whom nothing was heard in this run
-        /// and of who is linked to others alone.
+        /// `online`, `absent`, `busy`, `offline`, or `unknown` for members who were not heard of in
+        /// this run or are linked only to others.
         public var state: String
         /// With what.
         public var text: String?
@@ -67,7 +67,7 @@ public struct PresenceObject: ControlObject {
         /// Until when, milliseconds since 1970.
         public var until: Int64?
 
-        /// Of somebody of whom this node knows nothing.
+        /// For a person whose presence this node does not know.
         public static let unknown = Shown(state: "unknown")
 
         /// Whether nothing is known.

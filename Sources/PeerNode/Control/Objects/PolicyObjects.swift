@@ -55,7 +55,7 @@ public struct RequestObject: ControlObject {
     public let id: String
     /// What the person is called by itself; `nil` while the key is not held.
     public let name: String?
-    /// Who it would be, `u_…`.
+    /// The member id that the person would have, `u_…`.
     public let member: String
     /// The device that asks, `d_…`.
     public let device: String

@@ -6,10 +6,10 @@ public struct EmailCheckObject: ControlObject {
     public let email: String
     /// `ok`, `taken_here`, or `unknown` where this node has nobody to compare with.
     public let state: String
-    /// Who shows it, if anybody.
+    /// The member who shows it, if any.
     public var member: PersonObject?
 
-    /// An address of which that is known.
+    /// An address and its state.
     public init(email: String, state: String) {
         (self.email, self.state) = (email, state)
     }

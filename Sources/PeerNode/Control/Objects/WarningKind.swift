@@ -26,8 +26,8 @@ public enum WarningKind: String, CaseIterable, Sendable {
     case syncMissing = "sync.missing"
     case workspaceRemoved = "workspace.removed"
 
-    /// Whether the node itself is not well. Others tell its owner of what people do, and nobody else
-    /// is to be able to make a supervisor stop it.
+    /// Whether the node itself is in trouble. Other warnings are about what people do, and nobody
+    /// should be able to make a supervisor stop the node with those.
     public var isIllness: Bool {
         switch self {
         case .diskLow, .sessionLocked, .storeCorrupt, .storeRestored, .storeStopped,

@@ -68,7 +68,7 @@ public struct WorkspaceObject: ControlObject {
     /// Whether somebody paid for it, where a ledger of this home says so or asks for it. Only of one
     /// workspace that is asked for.
     public var payment: PaymentObject?
-    /// The devices that say they know of its end; `nil` while it goes on.
+    /// The devices that have acknowledged its end; `nil` while it exists.
     public var acknowledged: [AcknowledgementObject]?
 
     /// A workspace with nothing in it yet.
@@ -126,11 +126,11 @@ public struct MemberObject: ControlObject {
     /// Those that stand, because they were made under a stronger role than the remover's; `nil` in
     /// any other answer.
     public var openInvites: [String]?
-    /// The invites that go on with theirs' links, `i_…`; `nil` in any other answer.
+    /// The new invites with the links of the removed member's, `i_…`; `nil` in any other answer.
     public var keptInvites: [String]?
     /// What everybody in the workspace may see of their profile.
     public var profile: [ProfileChange.Field: String] = [:]
-    /// Who has verified the address in it; `email_verified` is there only then.
+    /// Who has verified the address in it; `email_verified` is present only then.
     public var verified: VerifiedMark?
     /// How reachable they are, `nil` for who is offline or removed, and for guests.
     public var presence: PresenceObject.Shown?
@@ -236,7 +236,7 @@ public struct IdentityObject: ControlObject {
     public var hasPassphrase = false
     /// Whether the keys are closed now.
     public var isLocked = false
-    /// Who one is in which workspace: ids `w_…` and `u_…`, and the workspace's name.
+    /// The person's id in each workspace: ids `w_…` and `u_…`, and the workspace's name.
     public var members: [(workspace: String, member: String, name: String)] = []
     /// The recovery phrase: `none`, `unshown`, `shown`, `lost` before it was shown (a restored backup), or `elsewhere`, of a first device;
     /// `nil` while it is locked.

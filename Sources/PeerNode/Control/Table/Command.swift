@@ -148,7 +148,7 @@ extension Command {
     static let limit = Parameter.integer("limit", "At most this many items.", 1...1_000)
         .defaulting(to: 100).short("n")
 
-    /// Where a list goes on.
+    /// Where a list continues.
     static let cursor = Parameter.text(
         "cursor", "Where to continue: the `next` of the previous page.", bytes: 1...256
     ).optional()

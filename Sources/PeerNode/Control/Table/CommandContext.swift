@@ -62,7 +62,7 @@ extension NamedThing {
         }
     }
 
-    /// What stands for whatever `why` explains.
+    /// The parameters for the subject of `why`.
     init?(subject text: String) {
         if isIdentifier(text, prefix: "m_") {
             self = .id(text)

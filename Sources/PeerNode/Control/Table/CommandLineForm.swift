@@ -86,7 +86,7 @@ extension CommandLineForm {
         case showNote
         /// It prints changes of a note as they come.
         case watchNote
-        /// It asks others not to write in a note, and perhaps goes on with that.
+        /// It asks others not to write in a note, and optionally keeps asking.
         case lockNote
         /// It carries changes between a note and an editor.
         case attachNote
@@ -181,7 +181,7 @@ extension CommandLineForm {
         case owners
         /// Owners and admins of the workspace.
         case admins
-        /// Who looks after the channel.
+        /// The channel's owner and admins.
         case channelOwners
     }
 
@@ -195,7 +195,7 @@ extension CommandLineForm {
         case own
     }
 
-    /// Which channels are offered where one can stand.
+    /// Which channels are suggested for a channel parameter.
     public enum OfferedChannels: Sendable {
         /// Every one.
         case all

@@ -10,13 +10,13 @@ public struct ParameterDefinition: Sendable {
     public let shape: ParameterShape
     /// Whether a call without it is refused.
     public internal(set) var isRequired = true
-    /// What stands for it when it is left out, as documentation shows it.
+    /// Its default, as documentation shows it.
     public internal(set) var defaultText: String?
     /// Its flag on the command line, without the dashes.
     public internal(set) var flag: String
     /// Its one-letter flag.
     public internal(set) var shortFlag: Character?
-    /// The value that the flag stands for when it takes none itself.
+    /// The value of the flag when it takes none itself.
     public internal(set) var flagValue: JSONValue?
     /// Whether it stays on the command line and never travels on the socket.
     public internal(set) var isLocal = false
@@ -115,7 +115,7 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
     func flag(_ flag: String) -> Parameter { changed { $0.flag = flag } }
     /// The same parameter with a one-letter flag as well.
     func short(_ letter: Character) -> Parameter { changed { $0.shortFlag = letter } }
-    /// The same parameter, whose flag takes no value and stands for `value`.
+    /// The same parameter, whose flag takes no value and means `value`.
     func standing(for value: JSONValue) -> Parameter { changed { $0.flagValue = value } }
     /// The same parameter, for a time to come.
     func ahead() -> Parameter { changed { $0.isAhead = true } }
@@ -130,8 +130,8 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
             $0.isSecret = true
         }
     }
-    /// The same parameter, which on the command line may be a path to a picture. It is added, and its id
-    /// stands for `target`.
+    /// The same parameter, which on the command line may be a path to a picture. The picture is
+    /// added, and its id becomes the value of `target`.
     func picture(for target: String) -> Parameter { changed { $0.pictureTarget = target } }
     /// The same parameter, for the text of a message.
     func messageText() -> Parameter { changed { $0.isMessageText = true } }

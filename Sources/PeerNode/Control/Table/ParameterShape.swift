@@ -117,7 +117,7 @@ extension ParameterShape {
         }
     }
 
-    /// The word that stands for a value in a usage line, such as `CHANNEL`.
+    /// The placeholder of a value in a usage line, such as `CHANNEL`.
     public var placeholder: String {
         switch self {
         case .text: "TEXT"

@@ -87,7 +87,7 @@ extension Command {
         case channel
         /// A channel that was deleted.
         case deletedChannel
-        /// A channel with what is told of it.
+        /// A channel with its notice settings.
         case noticedChannel
         /// A channel with whose it is.
         case ownedChannel
@@ -129,7 +129,7 @@ extension Command {
 
         /// The identity of a home.
         case identity
-        /// What became of a recovery phrase that was to be replaced.
+        /// The outcome of replacing a recovery phrase.
         case newPhrase
         /// A link for another device, or the identity that this one has by it.
         case deviceLink

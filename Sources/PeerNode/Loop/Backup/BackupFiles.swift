@@ -21,7 +21,7 @@ enum BackupFiles {
         let path: String
     }
 
-    /// The blobs of a copied store of which everything is held here.
+    /// The blobs of a copied store that are held completely.
     static func items(
         _ choice: BackupFileChoice, of copy: String, in home: HomeFolder
     ) throws(StorageError) -> [Item] {

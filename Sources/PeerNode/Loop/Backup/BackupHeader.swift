@@ -150,7 +150,7 @@ struct BackupHeader: Equatable {
         isFormer || proof == key.proof(of: proven)
     }
 
-    /// A number as it stands in a backup, 8 bytes.
+    /// The form of a number in a backup, 8 bytes.
     static func bytes(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
     }

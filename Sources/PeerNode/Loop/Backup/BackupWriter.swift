@@ -122,9 +122,9 @@ struct BackupWriter {
         return BackupKey(key: key, context: header.context)
     }
 
-    /// One consistent copy, while the node goes on; without the secret of a recovery phrase whose
-    /// words nobody has seen. The phrase is to outlive the theft of a device, and so of what a
-    /// backup holds, which lies about for years.
+    /// One consistent copy, while the node keeps running; without the secret of a recovery phrase
+    /// whose words nobody has seen. The phrase has to survive the theft of a device, and so of its
+    /// backups, which are kept for years.
     ///
     /// - Returns: whether there was such a secret.
     private func copyStore(to path: String) throws(NodeError) -> Bool {

@@ -8,7 +8,7 @@ import WorkspaceModel
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class ChildRunner {
-    /// What is run, and what the core is told of it.
+    /// What to run, and how to report it to the core.
     struct Job {
         let command: String
         let input: [UInt8]
@@ -47,7 +47,7 @@ final class ChildRunner {
         Earliest(running?.child.deadline, questions.nextDeadline).moment
     }
 
-    /// What the core is to be told.
+    /// The inputs for the core.
     func takeInputs() -> [NodeInput] {
         defer { inputs = [] }
         return inputs + questions.takeInputs()
@@ -96,7 +96,7 @@ final class ChildRunner {
         guard let running, running.child.token == ready.token else {
             return questions.handle(ready, now: now)
         }
-        // What it has started and left behind goes on: it may show a window.
+        // Processes that it started and left behind keep running: one may show a window.
         inputs.append(running.ended(running.child.takeEnd(on: driver)))
         self.running = nil
         startNext(now: now)

@@ -37,7 +37,7 @@ final class MeterWatch {
     /// When a question that is not answered is given up.
     var nextDeadline: UInt64? { running?.deadline }
 
-    /// What the core is to be told.
+    /// The inputs for the core.
     func takeInputs() -> [NodeInput] {
         defer { inputs = [] }
         return inputs

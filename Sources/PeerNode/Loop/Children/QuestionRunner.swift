@@ -30,7 +30,7 @@ final class QuestionRunner {
     /// When the next command is killed.
     var nextDeadline: UInt64? { running.values.compactMap(\.child.deadline).min() }
 
-    /// What the core is to be told.
+    /// The inputs for the core.
     func takeInputs() -> [NodeInput] {
         defer { inputs = [] }
         return inputs
@@ -88,7 +88,7 @@ final class QuestionRunner {
         running = [:]
     }
 
-    /// What lies in a pipe, or `nil` where that is more than an answer may have.
+    /// The content of a pipe, or `nil` where that is longer than an answer may be.
     private static func output(_ pipe: FileDescriptor) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: Limits.receiptAnswerBytesMax + 1)
         var count = 0

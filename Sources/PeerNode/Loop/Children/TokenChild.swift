@@ -60,9 +60,10 @@ public enum TokenChild {
 
     // MARK: The process
 
-    /// The command for `/bin/sh -c` that becomes this process. The program stands in a variable, so that no
-    /// path is a word of the shell; nothing else of the environment goes along. `env` would take a path with
-    /// `=` for a variable, so another shell starts the program, and keeps the folder to itself.
+    /// The command for `/bin/sh -c` that becomes this process. The program's path is in a variable,
+    /// so that the shell never parses it; nothing else of the environment is passed on. `env` would
+    /// take a path with `=` for a variable, so another shell starts the program, and keeps the
+    /// folder to itself.
     static let command =
         "exec /usr/bin/env -i /bin/sh -c 'unset PWD OLDPWD; exec \"$0\" \(word)' "
         + "\"$\(programVariable)\""
@@ -108,8 +109,8 @@ public enum TokenChild {
         return nil
     }
 
-    /// Lets go of what a check needs no more, once everything that it reads is in memory. The kernel holds root to
-    /// no number of processes.
+    /// Drops the rights that a check no longer needs, once everything that it reads is in memory.
+    /// The kernel does not enforce the process limit for root.
     ///
     /// - Returns: whether all of it was possible.
     static func confine() -> Bool {

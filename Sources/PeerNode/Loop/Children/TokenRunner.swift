@@ -21,7 +21,7 @@ final class TokenRunner {
     /// When a process that runs is killed.
     var nextDeadline: UInt64? { runner.nextDeadline }
 
-    /// What the core is to be told: of every check once.
+    /// The inputs for the core: one for each check.
     func takeInputs() -> [NodeInput] {
         defer { failed = [] }
         return failed.map { .tokenChecked($0, nil) }
@@ -31,7 +31,7 @@ final class TokenRunner {
             }
     }
 
-    /// Has a token checked, now or as soon as there is room.
+    /// Checks a token, now or as soon as there is room.
     ///
     /// - Parameter question: a line of `TokenQuestion`.
     func check(_ number: UInt64, _ question: [UInt8], now: UInt64) {
@@ -51,8 +51,8 @@ final class TokenRunner {
     /// Kills a process whose time is over.
     func passTime(now: UInt64) { runner.passTime(now: now) }
 
-    /// Lets go of all tokens, at a lock: those that wait are dropped, and the processes that have others are
-    /// killed. The core is told of each as of one that failed.
+    /// Drops all tokens when the node locks: waiting ones are discarded, and the processes with
+    /// others are killed. Each is reported to the core as failed.
     func forget() { runner.forgetQuestions() }
 
     /// Kills what runs, and starts nothing any more.

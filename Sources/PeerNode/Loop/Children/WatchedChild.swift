@@ -62,7 +62,7 @@ struct WatchedChild {
         Self.killGroup(of: process)
     }
 
-    /// Takes its end, of which the poller has told.
+    /// Handles its end, which the poller has reported.
     ///
     /// - Parameter killsRest: whether what it has started ends with it.
     /// - Returns: its status, as of `DetachedProcess.wait`; `nil` where there is none.
@@ -76,8 +76,8 @@ struct WatchedChild {
     /// Ends it now, with all that it has started.
     func end(on driver: NodeDriver) { _ = takeEnd(on: driver, killsRest: true) }
 
-    /// The whole group: the shell's children would go on without it. It is its own first, as long as nobody
-    /// has waited for it, so the number is no other's.
+    /// Kills the whole group: the shell's children would keep running without it. Until somebody
+    /// waits for the process, its id, and so that of its group, cannot be another's.
     private static func killGroup(of process: Int32) {
         kill(-process, SIGKILL)
         kill(process, SIGKILL)

@@ -60,7 +60,7 @@ extension ControlClients {
         }
     }
 
-    /// Has the desk go on with the file of a client, where that client can.
+    /// Lets the desk continue with the file of a client, where the client has room.
     func passFile(of client: Client) {
         guard let file = client.file, file.isTurn else { return }
         if file.isUpload {

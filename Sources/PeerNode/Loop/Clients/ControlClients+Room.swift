@@ -20,7 +20,7 @@ extension ControlClients {
         return true
     }
 
-    /// Says why, as far as the other side reads, and lets go.
+    /// Tells the client why, as far as it reads, and closes the connection.
     func part(_ client: Client, because error: NodeError, now: UInt64) {
         client.connection.close(because: error)
         _ = flush(client, now: now)

@@ -56,10 +56,10 @@ final class ControlClients {
     var clients: [UInt64: Client] = [:]
     /// Clients that something happened to since they were last looked after.
     private var touched: Set<UInt64> = []
-    /// What is to be told to the desk of blobs.
+    /// Jobs for the desk of blobs.
     var fileJobs: [BlobJob] = []
     private var subscribers: [UInt64] = []
-    /// Who got events last: the next turn goes on behind.
+    /// The client that got events last: the next turn continues after it.
     private var lastServed: UInt64 = 0
     private var inputs: [NodeInput] = []
     /// How many answers were given.
@@ -299,8 +299,8 @@ final class ControlClients {
         }
     }
 
-    /// Writes what clients can take, takes calls that there is room for now, and lets go of who
-    /// is done.
+    /// Writes what clients can take, takes calls that there is room for now, and drops finished
+    /// clients.
     func settle(now: UInt64) {
         let ids = touched.sorted()
         touched = []
@@ -309,7 +309,7 @@ final class ControlClients {
             takeRequests(of: client)
             passFile(of: client)
             guard flush(client, now: now) else {
-                // It is gone, and what it has asked for may lie in the kernel still.
+                // It has disconnected, and its last requests may still be in the kernel.
                 read(client, isHangUp: true)
                 continue
             }
@@ -331,7 +331,7 @@ final class ControlClients {
         }
     }
 
-    /// Has a client be looked after at the end of the turn.
+    /// Marks a client for the end of the turn.
     func touch(_ id: UInt64) { touched.insert(id) }
 
     /// - Returns: whether the client is still there.

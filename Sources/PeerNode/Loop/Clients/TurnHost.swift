@@ -23,7 +23,7 @@ public protocol TurnHost: AnyObject {
     var nextDeadline: UInt64? { get }
     /// Whether a turn was cut short and wants another at once.
     var hasMoreToDo: Bool { get }
-    /// The links of which nothing more is to be read for now.
+    /// The links that must not be read for now.
     var busyLinks: [LinkID] { get }
     /// Control connections with open subscriptions.
     var subscribers: [UInt64] { get }
@@ -31,7 +31,7 @@ public protocol TurnHost: AnyObject {
     func events(
         for connection: UInt64, room: Int
     ) -> [(subscription: Int64, event: EventObject)]
-    /// Whether `events(for:room:)` goes on at once, though it may have found nothing yet.
+    /// Whether `events(for:room:)` can continue at once, even if it has found nothing yet.
     func looksForEvents(for connection: UInt64) -> Bool
     /// Whether `events(for:room:)` may have more than it has just given.
     func mayHaveEvents(for connection: UInt64) -> Bool

@@ -22,11 +22,11 @@ struct HomeWipe {
     static func begin(_ home: HomeFolder) throws(NodeError) {
         try? FileSystem.replace(home.wipeMark, with: [])
         try removeAll(of: home)
-        // A start that finishes a wipe goes on to use this folder.
+        // A start that completes a wipe goes on to use this folder.
         rmdir(home.identityFolder)
     }
 
-    /// Finishes a wipe that has begun, if one has.
+    /// Completes an interrupted wipe, if there is one.
     static func finish(_ home: HomeFolder) throws(NodeError) {
         guard (try? FileSystem.status(of: home.wipeMark)) != nil else { return }
         try removeAll(of: home)

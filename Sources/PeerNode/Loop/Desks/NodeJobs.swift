@@ -47,7 +47,7 @@ final class NodeJobs {
 
     /// Begins to turn passphrases into keys.
     ///
-    /// - Returns: what the core is to be told, where there can be no job.
+    /// - Returns: the input for the core, where the job cannot be started.
     func begin(_ call: CallID, _ job: StretchJob) -> NodeInput? {
         submit(call, to: .keys) { .input(job.run(for: call)) }
             ? nil : .stretched(call, .failure(Self.busy))
@@ -55,7 +55,7 @@ final class NodeJobs {
 
     /// Begins to look through the store.
     ///
-    /// - Returns: what the core is to be told, where there can be no job.
+    /// - Returns: the input for the core, where the job cannot be started.
     func begin(_ call: CallID, _ job: InspectionJob) -> NodeInput? {
         let home = home
         let isBegun = submit(call, to: .files) {

@@ -18,7 +18,7 @@ final class SearchThread {
 
     /// Begins a job, behind those that were begun before.
     ///
-    /// - Returns: what the core is to be told, where there can be no thread.
+    /// - Returns: the input for the core, where the thread cannot be started.
     func begin(_ job: SearchJob) -> NodeInput? {
         if pool == nil { pool = try? JobPool(threadCount: 1, wakeup: wakeup) }
         last += 1

@@ -10,7 +10,7 @@ public final class Signals {
     public enum Request: Equatable, Sendable {
         /// Stop in good order: SIGTERM or SIGINT.
         case stop
-        /// Open the log file anew: SIGHUP.
+        /// Reopen the log file: SIGHUP.
         case reopenLog
     }
 
@@ -60,7 +60,7 @@ public enum ProcessHardening {
         guard wsx_forbid_dumps() == 0 else { throw SystemError("prctl") }
     }
 
-    /// Has a crash end the process at once and in silence.
+    /// Makes a crash end the process at once and without output.
     ///
     /// The runtime's own report of a crash prints registers and the memory they point to, which
     /// may be a key or somebody's words, into a log.

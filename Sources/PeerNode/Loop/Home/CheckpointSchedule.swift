@@ -26,7 +26,7 @@ struct CheckpointSchedule {
             seenByteCount = logByteCount
             quietDeadline = logByteCount > 0 ? now + Self.quietMilliseconds : nil
         }
-        // A log that was copied as a whole begins anew with the next commit.
+        // After a complete checkpoint the log starts over with the next commit.
         if logByteCount < copiedByteCount { copiedByteCount = 0 }
         guard logByteCount - copiedByteCount >= Self.growthByteCount else { return false }
         copiedByteCount = logByteCount

@@ -32,7 +32,7 @@ public final class FileLock {
         } catch { throw .system(error) }
     }
 
-    /// The process whose number stands in the lock file, held or not.
+    /// The process whose id is in the lock file, held or not.
     private static func holder(_ path: String) -> Int32? {
         guard let bytes = try? FileSystem.read(path, byteCountMax: 32) else { return nil }
         return Int32(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))

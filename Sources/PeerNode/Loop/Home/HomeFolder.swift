@@ -34,7 +34,7 @@ public struct HomeFolder: Equatable, Sendable {
     public var searchIndex: String { data + "/search.db" }
     /// Chunks of files, sealed as others get them.
     var blobs: String { data + "/blobs" }
-    /// Tells a restored store from one that went on; see `RestoreGuard`.
+    /// Distinguishes a restored store from one that was never replaced; see `RestoreGuard`.
     public var storeGuard: String { data + "/node.guard" }
     /// Where the tables of the store begin; see `StoreSchema`.
     var storeSchema: String { data + "/node.schema" }
@@ -45,7 +45,7 @@ public struct HomeFolder: Equatable, Sendable {
     /// The address on which the node listened last.
     public var listen: String { data + "/listen" }
 
-    /// Whether keys, or the mark of a wipe that is not finished, lie in it.
+    /// Whether it contains keys, or the marker of an unfinished wipe.
     public var holdsKeys: Bool {
         [identity, wipeMark].contains { (try? FileSystem.status(of: $0)) != nil }
     }

@@ -142,8 +142,8 @@ enum StoreFile {
         }
     }
 
-    /// Puts the schema back into a store whose own cannot be read: SQLite reads nothing of a file
-    /// without it. Whatever ends this in the middle, the next start begins it anew.
+    /// Restores the schema of a store whose own cannot be read: SQLite reads nothing of a file
+    /// without it. If this is interrupted, the next start does it again.
     private static func mendSchema(of home: HomeFolder) throws(StorageError) {
         guard
             let bytes = try? FileSystem.read(

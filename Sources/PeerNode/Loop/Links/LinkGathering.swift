@@ -29,7 +29,7 @@ struct LinkGathering {
             until: now + Limits.gatheredBulkMilliseconds)
     }
 
-    /// - Returns: whether the link is to be read now, however little has come.
+    /// - Returns: whether to read the link now, however little has arrived.
     mutating func passTime(now: UInt64) -> Bool {
         guard let end = until, end <= now else { return false }
         _ = set(gauge.wanted, until: nil)

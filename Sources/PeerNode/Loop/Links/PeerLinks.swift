@@ -65,9 +65,9 @@ final class PeerLinks {
 
     // MARK: Links
 
-    /// Takes a connection over that somebody made to us, with what it has said by now: its first
-    /// message comes right behind the connection, and then it need not wait for a turn among those
-    /// of whom nothing is known.
+    /// Takes over an incoming connection with the bytes it has sent so far: its first message
+    /// usually follows the connection at once, and then need not wait for a turn with the anonymous
+    /// ones.
     func accept(_ link: TCPLink, now: UInt64) {
         let address = link.remoteAddress.map(\.description) ?? "?"
         guard let id = add(link, isAccepted: true) else { return }
@@ -132,12 +132,13 @@ final class PeerLinks {
         touched.insert(id.number)
     }
 
-    /// Sends what the kernel takes of what was written to a link, and lets go of it.
+    /// Writes as much as the kernel takes of a link's pending bytes, and drops the link.
     func close(_ id: LinkID, now: UInt64) {
         guard let link = links.removeValue(forKey: id.number) else { return }
         gatherings[id.number] = nil
         link.lastWords()
-        // Who was told nothing is owed no orderly end, which the kernel would keep for a minute.
+        // A peer that was told nothing needs no orderly close, which would occupy the kernel for a
+        // minute.
         if link.hasWritten { link.finishWriting(now: now) } else { link.abandon() }
         driver.poller.forget(link.descriptor)
     }

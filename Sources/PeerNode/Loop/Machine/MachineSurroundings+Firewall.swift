@@ -2,7 +2,7 @@ import WorkspaceModel
 
 /// Firewalls that block peers: ufw and firewalld, as far as their files can be read.
 extension MachineSurroundings {
-    /// What stands in the way of a port.
+    /// What a firewall does with a port.
     enum Gate: Equatable {
         case open
         case closed

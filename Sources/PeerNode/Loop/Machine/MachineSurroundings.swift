@@ -6,7 +6,7 @@ import WorkspaceModel
 /// It never blocks: files are read up to a limit, and one that cannot be read is reported and is
 /// not an error.
 public struct MachineSurroundings: Surroundings {
-    /// What stands before every path of the machine; empty for the machine itself.
+    /// A prefix for every path of the machine; empty except in tests.
     let root: String
     /// The control socket.
     let socket: String

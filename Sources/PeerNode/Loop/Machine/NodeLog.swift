@@ -77,7 +77,7 @@ public final class NodeLog {
 }
 
 extension LogLevel {
-    /// As it stands in a line of the log.
+    /// Its form in a line of the log.
     public var word: String {
         switch self {
         case .error: "error"

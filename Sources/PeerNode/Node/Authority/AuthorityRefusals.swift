@@ -20,7 +20,7 @@ extension Memberships {
         }
     }
 
-    /// What is told of somebody whose devices may not be listed.
+    /// The error for a member whose devices may not be listed.
     func noDevice(of member: MemberID, in workspace: Workspace) -> NodeError {
         let name = NodeError.quoted(workspace.displayName(of: member))
         return .forbidden(
@@ -53,8 +53,8 @@ extension Memberships {
             reason: "role", hint: "wsx-node member list")
     }
 
-    /// Whether this device may act in a workspace: one that its person has left, or from which that one
-    /// was removed, may be entered anew by a link of a device that is in again.
+    /// Whether this device may act in a workspace. One that this person has left, or was removed
+    /// from, can be entered again by a link of a device that is a member again.
     func isInHere(_ workspace: Workspace) -> Bool {
         guard workspace.standing == .member, let home else { return false }
         return workspace.members.contains {

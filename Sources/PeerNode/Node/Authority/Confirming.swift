@@ -82,7 +82,8 @@ extension Memberships {
             else { continue }
             let named = Array(found.prefix(Limits.confirmedMax))
             _ = try core.log.authorAuthority(in: workspace, naming: named) { authoring in
-                // Of more ends than it may cite, what stands behind the others has its turn later.
+                // If there are more ends than it may cite, those behind the others are confirmed
+                // later.
                 let cited = authoring.cited
                 return .confirm(named.filter { workspace.judged.evaluator.isKnown($0, by: cited) })
             }

@@ -4,9 +4,8 @@ import WorkspaceModel
 /// Names very many concurrent operations: devices that somebody has linked side by side, each in a
 /// separate past.
 extension Memberships {
-    /// Writes operations that say nothing but that this device knows others, until a next one can have
-    /// all of `named` in its past (PROTOCOL.md, 4.0.4, S-7). Each gathers up to 60 ends, and costs one
-    /// unit (S-5).
+    /// Writes operations that only cite others, until the next one can have all of `named` in its
+    /// past (PROTOCOL.md, 4.0.4, S-7). Each gathers up to 60 ends, and costs one unit (S-5).
     ///
     /// - Important: to be asked where the next one is sure to be written, for these stay.
     func gatherEnds(

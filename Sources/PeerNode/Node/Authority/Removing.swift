@@ -202,7 +202,7 @@ extension Memberships {
                 .recut(revocation: id, cuts: part)
             }
         }
-        // Who becomes a guest must not hold what comes, who was one has to be given it.
+        // A new guest must not hold later keys, and a former guest must get them.
         if isGuest || standing.role == .guest { try core.keys.changeKey(of: workspace) }
         return id
     }

@@ -47,7 +47,7 @@ extension Memberships {
         return false
     }
 
-    /// Who let somebody in first; `nil` for the founder.
+    /// The member who first admitted somebody; `nil` for the founder.
     private func admitter(of member: MemberID, in workspace: Workspace) -> MemberID? {
         let devices = devices(everOf: member, in: workspace)
         for id in workspace.judged.evaluator.bindings(of: devices) {

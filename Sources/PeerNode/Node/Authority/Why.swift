@@ -53,7 +53,7 @@ struct Why {
                 wanted.formUnion(revocations(ofInvite: joiner.invite))
             case .request(let joiner) where joiner.member == member: wanted.insert(id)
             case .grant(let grant) where grant.member == member: wanted.insert(id)
-            // Who hands the workspace over has another role by that, too.
+            // A transfer of the workspace also changes the role of its author.
             case .grant(let grant) where grant.drops != nil && evaluator.author(of: id) == member:
                 wanted.insert(id)
             case .remove(let remove) where remove.member == member: wanted.insert(id)

@@ -21,7 +21,7 @@ extension Channels {
         workspace.book.claims[document, default: []].append(claim)
     }
 
-    /// Judges all channels anew, from the operations alone.
+    /// Judges all channels again, from the operations alone.
     func refreshChannels(of workspace: Workspace) throws(StorageError) {
         workspace.book.folds = [:]
         workspace.book.made = workspace.judged.madeChannels(by: workspace.book.creations)
@@ -30,8 +30,8 @@ extension Channels {
         try refresh(touched, of: workspace, because: nil)
     }
 
-    /// Judges those channels anew about which something has come to count, or does not count any more,
-    /// and tells what changed: nothing else bears on a channel.
+    /// Judges again those channels whose operations started or stopped to count, and reports the
+    /// changes: nothing else affects a channel.
     ///
     /// - Parameter creation: a channel that is new, whether its creation counts or not.
     func refreshChannels(
@@ -58,7 +58,7 @@ extension Channels {
         try refresh(touched, of: workspace, because: cause)
     }
 
-    /// - Returns: the channels that have become the default one, or are it no more.
+    /// - Returns: the channels that have become the default one, or have stopped being it.
     private func chooseDefault(of workspace: Workspace) -> [DocumentID] {
         let (first, before) = (workspace.book.made.first, workspace.book.defaultChannel)
         guard first != before else { return [] }

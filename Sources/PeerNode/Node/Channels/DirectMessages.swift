@@ -39,8 +39,8 @@ extension Workspace {
         }
     }
 
-    /// Those of `people` whom a name means. Who is called as nobody could be here is shown so, and
-    /// reached by id alone (``NewNames``).
+    /// Those of `people` that a name means. A person with a name that could not be given here is
+    /// only displayed under it, and found by id (``NewNames``).
     func named(_ name: String, among people: [MemberID]) -> [MemberID] {
         if NameFolding.matches(name, Self.oneself) { return people.filter { $0 == member } }
         return people.filter { member in

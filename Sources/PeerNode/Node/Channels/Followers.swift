@@ -3,8 +3,8 @@ import WorkspaceModel
 
 /// Who is in a channel, and what was last said there.
 extension Channels {
-    /// Who follows a channel: everybody the default one, those who are in it a private one, and
-    /// those who said so any other.
+    /// The members who follow a channel: everybody the default one, the members of a private one,
+    /// and those who said so any other.
     func followers(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {

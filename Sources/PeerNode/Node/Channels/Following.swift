@@ -5,7 +5,7 @@ import WorkspaceModel
 struct MembershipWord {
     let isJoined: Bool
     let author: MemberID
-    /// Whom it names; the author where it names nobody.
+    /// The people it names; the author where it names nobody.
     let members: Set<MemberID>
     let document: Int64
     let timestamp: HybridTimestamp
@@ -26,7 +26,7 @@ struct MembershipWord {
         timestamp = operation.timestamp
         id = operation.id
         arrival = operation.arrival
-        // One that names several is written for those of whom nothing was said.
+        // An assertion about several people is written for those without an earlier one.
         cited = self.members.count == 1 ? operation.cited : []
         self.isValid = isValid
     }
@@ -75,8 +75,8 @@ extension Channels {
         workspace.own.readMarks.lateLimits = [:]
     }
 
-    /// Has the words read that name people whom a run of operations has admitted: the notes of all
-    /// such words are looked through once for all of them.
+    /// Schedules the assertions that name people whom a run of operations has admitted: the notes
+    /// of all such assertions are searched once for all of them.
     func oweWords(
         onNewcomersTo workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
@@ -88,7 +88,7 @@ extension Channels {
         }
     }
 
-    /// Has a word read as soon as there is room, and the keys are at hand.
+    /// Schedules an assertion to be read as soon as there is room, and the keys are available.
     func owe(
         _ arrival: Int64, _ telling: ViewStore.OwedWord.Telling
     ) throws(StorageError) {

@@ -36,7 +36,7 @@ extension Channels {
         if !channel.isDirect { entry.isShown = try isJoined(channel, in: workspace) }
         let beginning = try core.own.beginning(channel, workspace)
         guard !isOut else {
-            // Where one is out one is in no channel, and reads on in those that one was in.
+            // A former member is in no channel, and can still read those they were in.
             entry.isShown = entry.isShown || beginning != nil
             return entry
         }

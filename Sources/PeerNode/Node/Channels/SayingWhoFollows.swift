@@ -13,8 +13,8 @@ extension Channels {
         case overruled(MemberID)
     }
 
-    /// Says of people that they follow a channel, or no longer: once of all of whom nothing counts yet,
-    /// and of each other with what it overwrites.
+    /// Writes that people follow a channel, or no longer do: one operation for all without an
+    /// earlier assertion, and one for each other person with what it overwrites.
     func say(
         _ action: ContentPayload.MembershipAction, of people: [MemberID],
         in document: DocumentID, of workspace: Workspace
@@ -58,8 +58,8 @@ extension Channels {
             : opposite.count <= Limits.followingHeadsMax
     }
 
-    /// Says it of somebody of whom something else counts. Who wants that to stay may have said it many
-    /// times, so there may be more to overwrite than one operation can cite.
+    /// Overwrites the current assertion about somebody. Someone who wants that to persist may have
+    /// made it many times, so there may be more to overwrite than one operation can cite.
     ///
     /// - Returns: whether this device may write there.
     private func overwrite(

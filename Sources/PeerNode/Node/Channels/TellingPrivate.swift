@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Events of private channels.
 extension Channels {
-    /// Tells what changed of a private document since it was told of last.
+    /// Reports what has changed in a private document since the last report.
     func tell(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
@@ -23,7 +23,7 @@ extension Channels {
         if channel.isDirect { return }
         try tell(channel, before, wasDeleted: false, in: workspace, cause)
         let (old, new) = (before?.circle?.roles ?? [:], channel.circle?.roles ?? [:])
-        // To whom the channel is new is told of nobody in it but of being in it now.
+        // A new member of the channel is only told of their own membership, not of everybody's.
         let touched = before == nil ? [workspace.member] : Set(old.keys).union(new.keys)
         for member in touched.sorted() {
             let (wasIn, isIn) = (old[member] != nil, new[member] != nil)

@@ -149,7 +149,7 @@ final class EventDesk: CorePart, EventCommands {
                 hint: "a cursor looks like e1.42 and comes with events, a duration like 10m",
                 reason: "bad_cursor", fields: [.init(name: field, reason: "form")])
         }
-        // What was given before there was an identity lies before everything.
+        // A cursor from before there was an identity precedes everything.
         if parts[0] == "e0", sequence == 0 {
             return try stored { () throws(StorageError) in try store.events.oldest() - 1 }
         }

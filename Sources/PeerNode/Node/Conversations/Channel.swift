@@ -83,7 +83,7 @@ extension Channel {
     /// Those who take part in a direct conversation, ascending; empty of channels.
     var people: [MemberID] { isDirect ? circle?.roles.keys.sorted() ?? [] : [] }
 
-    /// Who owns it; a direct conversation is nobody's.
+    /// Its owner; a direct conversation has none.
     var owner: MemberID? {
         switch rule {
         case .open(let ruling): ruling.owner

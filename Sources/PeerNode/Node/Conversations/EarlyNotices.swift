@@ -63,7 +63,7 @@ struct EarlyNotices {
     /// Entries of 80 bytes: document 32, operation 32, sender 16.
     var bytes: [UInt8] { entries.flatMap { $0.document.bytes + $0.notice.bytes } }
 
-    /// What is to be stored now.
+    /// The bytes to store now.
     mutating func takeStoredForm() -> [UInt8] {
         isChanged = false
         return bytes

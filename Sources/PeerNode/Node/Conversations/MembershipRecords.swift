@@ -15,7 +15,7 @@ final class MembershipRecords {
     private var closedByKey: [KeyID: Set<OperationID>] = [:]
     /// The opened operations that introduce the key under which they are sealed.
     private(set) var introducing: [KeyID: [OperationID]] = [:]
-    /// What was not tried yet: operations that came, and epochs of which a key came.
+    /// What was not tried yet: operations that arrived, and epochs whose key arrived.
     private var untried: (operations: [OperationID], epochs: [KeyID]) = ([], [])
     /// Operations that were opened, and what they cite.
     private var operationSize = 0
@@ -111,7 +111,7 @@ final class ContentRights {
     var deletionLimits: [PrivateDocument.LimitPlace: [PrivateContentLimit]] = [:]
     /// Members whose undos were passed over because they never had a right here.
     var passedOver: Set<MemberID> = []
-    /// Whether redactions have to be judged anew: at first, and whenever those limits change.
+    /// Whether redactions have to be judged again: at first, and whenever those limits change.
     var hasOtherRights = true
     /// Whether `limits` has every stretch that is stored, and not only those asked for since the
     /// start.
@@ -124,8 +124,8 @@ extension PrivateDocument {
     /// One membership operation. It is no value, or the table of very few would have room for as many
     /// again of nearly 400 bytes.
     final class Record {
-        /// `nil` until it was opened, and where it means nothing to this version. What it lists of
-        /// logs stands in `cuts`.
+        /// `nil` until it was opened, and where it means nothing to this version. The logs that it
+        /// lists are in `cuts`.
         var change: PrivateChange?
         /// What it leaves of logs of this document.
         var cuts = CutTable.none

@@ -40,7 +40,7 @@ final class PrivateDocument {
     var writtenUnder: KeyID?
     /// What people see of it, once it was worked out from the rest.
     var shown: Channel??
-    /// What events have told of it.
+    /// The state that events have reported.
     private var toldOf = Told.nothing
     /// The keys under which no content was folded so far.
     var unfoldedKeys: Set<KeyID> = []
@@ -54,8 +54,8 @@ final class PrivateDocument {
     /// How far content counts.
     let rights = ContentRights()
 
-    /// What events have told of a document. Of a conversation they tell nothing that could change, and
-    /// there may be very many.
+    /// What events have reported of a document. Of a conversation they report nothing that could
+    /// change, and there may be very many.
     private enum Told {
         case nothing, conversation
         indirect case channel(Channel)
@@ -106,18 +106,18 @@ final class PrivateDocument {
     /// Whether events have told that it is there.
     var isTold: Bool { if case .nothing = toldOf { false } else { true } }
 
-    /// What events have told of a channel; `nil` of a conversation.
+    /// The state of a channel that events have reported; `nil` for a conversation.
     var told: Channel? {
         if case .channel(let channel) = toldOf { channel } else { nil }
     }
 
-    /// Notes what events have told of it, `nil` where that is nothing.
+    /// Records the state that events have reported; `nil` for none.
     func noteTold(_ channel: Channel?) {
         guard let channel else { return toldOf = .nothing }
         toldOf = channel.isDirect ? .conversation : .channel(channel)
     }
 
-    /// Takes over what events have told of it when it was another object.
+    /// Takes over what events have reported from the object that this one replaces.
     func noteTold(as former: PrivateDocument) { toldOf = former.toldOf }
 
     /// Who may do what, as it was judged last.
@@ -211,7 +211,7 @@ final class PrivateDocument {
         return place
     }
 
-    /// Works out anew who of those that operations name was ever let in.
+    /// Computes again which of the people that operations name were ever admitted.
     ///
     /// - Parameter isKnown: whether the workspace ever let somebody in.
     func noteNamed(_ isKnown: (MemberID) -> Bool) {
@@ -278,7 +278,7 @@ final class PrivateDocument {
         return true
     }
 
-    /// Called when `authority` was made anew.
+    /// Called when `authority` was computed again.
     func noteRights() {
         if rights.passedOver.contains(where: { authority.hasSeated($0, asAtLeast: .admin) }) {
             rights.hasOtherRights = true

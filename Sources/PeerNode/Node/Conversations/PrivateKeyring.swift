@@ -27,7 +27,7 @@ struct PrivateKeyring {
         self.vault = vault
     }
 
-    /// The epochs of which there is anything.
+    /// The epochs with at least one key.
     var names: Dictionary<KeyID, some Any>.Keys { sources.keys }
     var isEmpty: Bool { sources.isEmpty }
 
@@ -85,6 +85,6 @@ struct PrivateKeyring {
         return place
     }
 
-    /// Has the one at a place tried first from now on: it has opened something.
+    /// Moves the key at a place to the front, because it has opened something.
     mutating func prefer(_ place: Int, of name: KeyID) { sources[name]?.swapAt(0, place) }
 }

@@ -76,7 +76,7 @@ struct PrivateBasis {
     let id: OperationID
     /// Whether the workspace let it stand.
     let isAllowed: Bool
-    /// Whether it said something by then: what comes later is judged when it is judged anew.
+    /// Whether it was opened by then: what arrives later is judged with the next judgement.
     let isOpened: Bool
     /// The ends of memberships that it was known to know.
     let knownEnds: Set<OperationID>
@@ -101,7 +101,7 @@ struct PrivateGist {
     /// Everybody who is in, ascending.
     private(set) var seats: [PrivateSeat] = []
 
-    /// Of a document of which nothing is known.
+    /// Of a document about which nothing is known.
     init() {}
 
     init(_ authority: PrivateAuthority) {

@@ -20,7 +20,7 @@ struct Inheritance {
 }
 
 extension NodeCore {
-    /// What the next core goes on with.
+    /// What the next core takes over.
     var inheritance: Inheritance {
         var lock = session.lock
         lock.isUnfoldedStored = false
@@ -32,7 +32,7 @@ extension NodeCore {
                 }), searchGeneration: queries.search.generation)
     }
 
-    /// Reads the identity as it lies there, and says what opens it.
+    /// Reads the identity file, and says how it is unlocked.
     func readIdentity(after former: Inheritance?) throws(HomeFileError) {
         if let former { session.lock = former.lock }
         var file: IdentityFile?

@@ -46,8 +46,8 @@ final class NodeCore: TurnHolder {
     var events: Events { telling.events }
     var queries: Queries { telling.queries }
 
-    /// In the order in which they have their turn when time passes: what links bring comes first, and
-    /// who is there is told of last.
+    /// In the order in which their deadlines run: what links bring comes first, and presence is
+    /// told last.
     var components: [Component] {
         [
             links, events, enrolment, channels, integrity, keys, membership, privates, own,
@@ -56,9 +56,10 @@ final class NodeCore: TurnHolder {
         ]
     }
 
-    /// Whom the log tells of what it stores, and lower rooms of what those above them do.
+    /// The listener that the log reports stored operations to, and through which lower rooms call
+    /// those above them.
     var sink: any CoreSink { content.derivation }
-    /// What takes up content that is no message.
+    /// The rooms for content other than messages.
     var contentFamilies: [any ContentFamily] { content.families }
     /// What links are for.
     var syncs: any LinkSyncs { meeting.syncing }
@@ -197,12 +198,12 @@ final class NodeCore: TurnHolder {
         try privates.notices.storeEarlyNotices()
         try session.vault.throwFailure()
         if session.stopEffects { turn.emit(.stop) }
-        // Who listens is told of it behind the COMMIT.
+        // Listeners are told after the COMMIT.
         if events.subscribers.isEmpty { forgetFresh() }
         return turn.takeEffects()
     }
 
-    /// Lets go of what was opened and read in this turn: nobody asks for it again so soon.
+    /// Drops what was decrypted and read in this turn: it will not be needed again so soon.
     func forgetFresh() {
         keys.fresh.forget()
         turn.store.operations.forgetRecent()
@@ -218,7 +219,7 @@ final class NodeCore: TurnHolder {
         let isNew = turn.renewedStore != nil
         turn.renewedStore = nil
         if isNew { turn.guardedFacts = nil }
-        // Which file is open does not change. What lies at its path by then may be another one.
+        // The open file stays the same, but another one may be at its path by then.
         let facts = turn.guardedFacts ?? turn.environment.files.storeFacts
         turn.guardedFacts = facts
         let guardian = RestoreGuard(storeID: store, facts: facts, commitCounter: counter)

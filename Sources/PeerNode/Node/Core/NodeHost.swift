@@ -168,7 +168,7 @@ public final class NodeHost {
     /// Whether it starts with peers: not so a home that waits for its passphrase.
     public var wantsNetwork: Bool { core.turn.session.lock.phase != .closed }
 
-    /// The links of which nothing more is read until what they brought is taken.
+    /// The links that are not read until their backlog is processed.
     public var busyLinks: [LinkID] { core.links.network.exchange.backlogged }
 
     /// Whether a turn was cut short and wants another at once.
@@ -192,8 +192,8 @@ public final class NodeHost {
         return core.events.nextEvents(for: subscriber, room: room)
     }
 
-    /// Whether a stream of a connection was cut short because it looks at very many events, and
-    /// goes on with the next `events(for:room:)` at once.
+    /// Whether a stream of a connection was interrupted because it reads very many events, and
+    /// continues with the next `events(for:room:)` at once.
     public func looksForEvents(for connection: UInt64) -> Bool {
         core.events.subscriptions.subscriptions(of: connection).contains(where: \.isLooking)
     }
@@ -314,8 +314,8 @@ public final class NodeHost {
         return effects
     }
 
-    /// Has another core go on from what is stored: nothing of what this one knew beside that counts
-    /// any more. Links are made anew.
+    /// Starts another core from the stored state: everything that this one knew beyond that is
+    /// void. All links are opened again.
     ///
     /// - Parameter effects: what the turn does; calls that it has put off are done by the next core.
     private func renewCore(at time: TurnTime, besides effects: [NodeEffect]) -> [NodeEffect] {
@@ -397,8 +397,8 @@ public final class NodeHost {
 
     private static let rebuildGap: UInt64 = 10 * 60 * 1_000
 
-    /// Opens the store anew. What a disk that failed cannot read again is still there in the one
-    /// that is open: it goes on being read.
+    /// Reopens the store. What a failed disk cannot read again is still cached in the open store,
+    /// which is then kept for reading.
     private func reopenStore() throws(StorageError) {
         do throws(StorageError) { store = try openStore() } catch {
             guard writingStop != nil else { throw error }

@@ -5,7 +5,7 @@ final class ContentRooms: CorePart {
     private(set) lazy var notes = Notes(core)
     private(set) lazy var ledgers = Ledgers(core)
 
-    /// What takes up content that is no message, in the order in which it is told.
+    /// The rooms for content other than messages, in the order in which they are called.
     var families: [any ContentFamily] { [notes, ledgers] }
 }
 

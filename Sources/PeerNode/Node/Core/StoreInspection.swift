@@ -30,7 +30,7 @@ extension InspectionJob {
         }
     }
 
-    /// Compares a store, all pages of which were just read, with what its operations give.
+    /// Compares a store, all pages of which were just read, with what its operations yield.
     private func compare(
         _ live: Connection, in places: Places
     ) throws(StorageError) -> StoreFindings {

@@ -5,7 +5,7 @@ import WorkspaceModel
 struct TurnAnswers {
     private var byteCount = 0
     private var byteCounts: [UInt64: Int] = [:]
-    /// Connections of which a call was put off: what comes after it is put off too.
+    /// Connections with a postponed call: later calls are postponed too.
     private var waiting: Set<UInt64> = []
 
     /// Whether an input is put off to the next turn. Only calls are, and the ends of the connections
@@ -23,7 +23,7 @@ struct TurnAnswers {
         }
     }
 
-    /// Counts the answers among what is to be done.
+    /// Counts the answers among the effects.
     mutating func note(_ effects: [NodeEffect]) {
         for case .answer(let call, .success(let value)) in effects {
             let size = value.approximateByteCount

@@ -18,6 +18,6 @@ extension NodeCore {
         queries.search.generation = inheritance.searchGeneration
     }
 
-    /// Operations that are held, as far as one can know.
+    /// Operations that are held, as far as that can be known.
     var operationCount: Int64 { session.unreadable?.operations ?? turn.store.operations.count }
 }

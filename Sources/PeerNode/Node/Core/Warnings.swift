@@ -7,8 +7,8 @@ extension NodeCore {
 
     /// Records `node.warning`.
     ///
-    /// - Parameter data: what it says, beginning with `kind`. It may have names and sentences in
-    ///   it, so it lies sealed on the disk; before there is an identity there are none.
+    /// - Parameter data: its content, beginning with `kind`. It may contain names and sentences, so
+    ///   it is sealed on the disk; before there is an identity there are none.
     func warn(_ data: JSONObject) throws(StorageError) {
         let text = JSONValue.object(data).bytes
         guard let home = session.home else {
@@ -23,7 +23,7 @@ extension NodeCore {
     func warningData(_ event: EventStore.StoredEvent) -> JSONValue {
         guard let extra = event.extra else { return .null }
         let opened = session.home.flatMap { $0.open(extra, name: Self.warningName) }
-        // What was said before there was a key stands there as it is.
+        // A warning from before there was a key is stored unsealed.
         guard let data = (try? JSONValue(parsing: opened ?? extra))?.objectValue else {
             return .null
         }

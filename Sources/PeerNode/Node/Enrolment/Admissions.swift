@@ -119,7 +119,8 @@ final class Admissions: CorePart {
         guard Binding.isGood(joiner.unnamed, before: home.device, in: workspace) else {
             return answerJoin(.init(code: .invalid), on: link)
         }
-        // Who was bound here before comes in by no invite: a person decides about that.
+        // A device that was bound here before is not admitted by an invite alone: a person decides
+        // about it.
         if invite.approve || joiner.answering != nil {
             if asked == nil, try writeRequest(joiner, in: workspace) == nil {
                 return answerJoin(.init(code: .invalid), on: link)
@@ -165,7 +166,7 @@ final class Admissions: CorePart {
             return .busy
         }
         if asksFirst {
-            // Who was rejected takes no room, as in A-10.
+            // A rejected request takes no room, as in A-10.
             let requests = workspace.invites.requests[id] ?? []
             let count = requests.count { request in
                 guard let member = workspace.authority[request]?.payload.joiner?.member else {

@@ -52,7 +52,7 @@ final class DeviceLinking: CorePart {
         return [PSKCandidate(.deviceLink, psk: issued.link.secret.psk, rank: .deviceLink)]
     }
 
-    /// Whether the link stands for this device.
+    /// Whether the link is valid for this device.
     private func isOpen(to device: DeviceID) -> Bool {
         guard let issued = network.joining.issuedLink, issued.deadline > time.monotonic else {
             return false

@@ -6,7 +6,7 @@ import WorkspaceModel
 final class Founding: CorePart {
     /// Draws the keys of this home and writes them to disk, before anybody hears of them.
     ///
-    /// - Parameter seal: what seals them there; `nil` leaves them in the clear.
+    /// - Parameter seal: seals them in the file; `nil` leaves them unprotected.
     func makeIdentity(
         name: String, recovery: RecoveryChoice = .drawn,
         under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)? = nil

@@ -68,7 +68,7 @@ extension Enrolment {
             if join.stage == .syncing, let number = join.workspace,
                 let workspace = core.workspaces[number]
             {
-                // Admitted in time: the rest of the first sync goes on in the background.
+                // Admitted in time: the rest of the first sync continues in the background.
                 try endJoin(index, .success(try core.queries.object(of: workspace).json))
                 continue
             }

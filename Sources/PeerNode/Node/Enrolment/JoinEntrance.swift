@@ -60,8 +60,9 @@ extension Enrolment {
             ], answering: end)
     }
 
-    /// Whose this device was, or was to be, by something that has no effect and that others have cited: no
-    /// admission lets it in any more. Of a member who is in, the other devices are asked.
+    /// The member that this device belonged to, or would have, by an operation without effect that
+    /// others have cited: no admission is valid for it any more. For a current member, the other
+    /// devices are asked.
     private func formerMember(
         of home: HomeIdentity, in workspace: Workspace
     ) -> MemberID? {

@@ -208,8 +208,8 @@ extension Admissions {
                 .conflict, "the invite ended before this was decided",
                 hint: "send a new one: wsx-node invite create", reason: "request.void")
         }
-        // Who wrote the request down may have written a name that opens for nobody. The newcomer says it
-        // again once in.
+        // The member who recorded the request may have sealed a name that nobody can open. The
+        // newcomer writes it again after joining.
         let name =
             name(of: group, in: workspace) ?? workspace.displayName(of: group.joiner.member)
         let terms = JoinerTerms(
@@ -285,8 +285,9 @@ extension Admissions {
         return true
     }
 
-    /// As what somebody comes back: as no more than the invite gives, and than they were in the end. A used
-    /// one gives no more than being a member. An admin makes no admin, whatever the invite says.
+    /// The role of a returning person: no more than the invite gives, and than they had in the end.
+    /// A used invite gives at most the role of member. An admin admits nobody as admin, whatever
+    /// the invite says.
     private func returningRole(
         of joiner: AuthorityPayload.Joiner, by invite: AuthorityPayload.Invite, own: Role,
         in workspace: Workspace
@@ -297,7 +298,8 @@ extension Admissions {
         return max(role, workspace.judged.evaluator.lastRole(of: joiner.member) ?? role)
     }
 
-    /// Who left by one device may not have known there what others of the same person had said.
+    /// A member who left by one device may not have known there what their other devices had
+    /// written.
     private func takeBackWords(
         of joiner: AuthorityPayload.Joiner, in workspace: Workspace
     ) throws(StorageError) {
@@ -333,7 +335,7 @@ extension Admissions {
         guard let own = workspace.ownRole, own <= .admin else {
             throw core.membership.notAllowed(in: workspace)
         }
-        // Who asks again by the same invite, after another end, asks under the same id.
+        // Somebody who asks again by the same invite, after another end, asks under the same id.
         let named = workspace.joinRequests.filter { $0.id == id }
         let waiting = named.last { state(of: $0, in: workspace) == .pending }
         guard let found = waiting ?? named.last else {

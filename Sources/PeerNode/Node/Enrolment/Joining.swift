@@ -156,7 +156,8 @@ extension Enrolment {
             return
         }
         try core.syncs.feed(.announced(result.tips ?? []), to: sync, on: link)
-        // A second attempt may hold all of it already; then nothing is stored that would go on.
+        // A second attempt may hold all of it already; then no newly stored operation would
+        // continue the join.
         try joinsMayGoOn()
     }
 
@@ -268,7 +269,7 @@ extension Enrolment {
                 == workspace.member
         else { return try turnAway(index, Self.refusal(.invalid)) }
         guard workspace.isKeyed || isWithheld(admission, from: workspace, on: link) else {
-            // Who was let in again has the key from an operation that comes behind the grant.
+            // A readmitted person gets the key from an operation after the grant.
             if case .grant? = workspace.authority[admission]?.payload { return }
             return try turnAway(index, Self.refusal(.invalid))
         }
@@ -282,7 +283,8 @@ extension Enrolment {
         try settleIn(
             workspace, selects: selected == nil || network.joining.joins[index].scope != nil)
         try core.profiles.nameDevice(in: workspace)
-        // Who answered wrote the name into the admission, and may have written another one.
+        // The member who answered wrote the name into the admission, and may have written another
+        // one.
         if workspace.displayName(of: workspace.member) != name {
             _ = try core.profiles.authorProfile(.profile(name: name), in: workspace)
         }

@@ -189,7 +189,7 @@ extension DeviceLinking {
         try core.syncs.openWhereShared(workspace)
     }
 
-    /// Where the device at the other end of a link that we opened is to be reached again.
+    /// Remembers the address of the device at the other end of an outgoing link.
     func remember(_ link: PeerLink) {
         guard let peer = link.peer, link.session.isInitiator,
             let address = PeerAddress(link.address, defaultPort: 0)
@@ -228,7 +228,7 @@ extension DeviceLinking {
         }
         let isIn = linking.workspaces.values.contains { $0 == .syncing || $0 == .done }
         if isIn, let object = core.queries.identityObject() {
-            // Added in time: the rest of the first sync goes on in the background.
+            // Added in time: the rest of the first sync continues in the background.
             return try endLinking(.success(object.json))
         }
         try endLinking(

@@ -77,7 +77,7 @@ extension Enrolment {
         network.joining.joins[index].deadline = nil
     }
 
-    /// Asks for the state of a join that goes on in the background.
+    /// Asks for the state of a join that continues in the background.
     ///
     /// - Returns: whether there is one.
     func resumeJoin(
@@ -161,7 +161,7 @@ extension Enrolment {
         network.joining.pendingJoins.compactMap { join in
             guard let link = try? InviteLink(join.link) else { return nil }
             let id = "w_" + Base32.encode(link.workspace.bytes)
-            // Who was in before knows what it is called.
+            // A former member knows the workspace's name.
             let known = workspaces.values.first {
                 $0.standing == .member && PublicID.workspace($0.id) == id
             }

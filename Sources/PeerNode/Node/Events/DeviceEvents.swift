@@ -23,7 +23,8 @@ extension Events {
         }
     }
 
-    /// Who makes somebody's device an own one has its key: nobody else could have signed that.
+    /// The author of an operation that takes over another member's device has its key: nobody else
+    /// could have signed that.
     private func warnOfTaken(
         _ device: DeviceID, by member: MemberID, in workspace: Workspace
     ) throws(StorageError) {

@@ -121,9 +121,9 @@ extension Events {
         }
     }
 
-    /// What the streams of a connection can be given now. Together they look at no more rows than
-    /// one would alone. Where the store cannot be read, what is known without it is told all the same,
-    /// such as that writing has stopped.
+    /// What the streams of a connection can be given now. Together they read no more rows than a
+    /// single one would. When the store cannot be read, what is known without it is reported all
+    /// the same, such as that writing has stopped.
     func nextEvents(
         for connection: UInt64, room: Int
     ) -> [(subscription: Int64, event: EventObject)] {
@@ -177,8 +177,8 @@ extension Events {
 
     // MARK: Calls that wait
 
-    /// Answers the calls that waited for an event of this turn, or waited long enough. Who has not
-    /// looked at everything goes on in the next turn, behind the others.
+    /// Answers the calls that waited for an event of this turn, or waited long enough. One that has
+    /// not read everything continues in the next turn, after the others.
     func serveWaiters() throws(StorageError) {
         guard !subscriptions.waiters.isEmpty else { return }
         var left: [SubscriptionTable.Waiter] = []

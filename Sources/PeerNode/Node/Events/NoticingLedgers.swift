@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Notifies the owner of orders, coins and spends that they wait for or lose.
 extension Events {
-    /// What is told of an order or a spend; `nil` where nobody wants to hear it.
+    /// The notice about an order or a spend; `nil` where nobody wants one.
     func notice(
         _ command: String, of news: LedgerNews
     ) throws(StorageError) -> Notice? {

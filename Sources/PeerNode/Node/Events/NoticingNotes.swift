@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Notifies the owner when a note mentions them.
 extension Events {
-    /// What is told of an edit that mentions the owner; `nil` where nobody wants to hear it.
+    /// The notice about an edit that mentions the owner; `nil` where nobody wants one.
     func notice(
         _ command: String, of mention: NoteMention
     ) throws(StorageError) -> Notice? {

@@ -67,7 +67,7 @@ struct SubscriptionTable {
         /// What was found so far, and its bytes.
         var found: [EventObject] = []
         var bytes = 0
-        /// Whether it goes on at once.
+        /// Whether it continues at once.
         var isLooking = false
 
         init(
@@ -81,7 +81,7 @@ struct SubscriptionTable {
             sequence = start
         }
 
-        /// Begins anew, with nothing in hand.
+        /// Starts over, with nothing buffered.
         mutating func forget() {
             sequence = start
             found = []
@@ -142,7 +142,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// Whether a stream is to be told that now; once.
+    /// Whether a stream has to be told this now; once.
     mutating func take(_ word: Word, for key: Key) -> Bool {
         subscriptions[key]?.owed.remove(word) != nil
     }
@@ -248,8 +248,8 @@ struct EventFilter {
         return types.isEmpty || types.contains { Self.matches(type, glob: $0) }
     }
 
-    /// Whether `text` fits `glob`, where `*` stands for any bytes. Linear but for backing up to
-    /// the last star.
+    /// Whether `text` matches `glob`, where `*` matches any bytes. Linear except for backtracking
+    /// to the last star.
     static func matches(_ text: String, glob: String) -> Bool {
         let text = Array(text.utf8)
         let glob = Array(glob.utf8)

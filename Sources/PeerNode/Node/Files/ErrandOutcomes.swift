@@ -106,6 +106,6 @@ extension FileErrands {
         }
     }
 
-    /// The connection has all bytes of a file, or wants no more.
+    /// The connection has all bytes of a file, or needs no more.
     func streamed(_ id: ErrandID) { errands[id] = nil }
 }

@@ -70,7 +70,7 @@ extension Files {
         }
     }
 
-    /// Chunks of a blob outlast a power cut now: what waits for them goes on.
+    /// Chunks of a blob are durable now: what waits for them continues.
     ///
     /// - Returns: whether all of the blob is here, so that others may be fetched in its place.
     private func took(_ claim: ChunkClaim) throws(StorageError) -> Bool {

@@ -74,8 +74,8 @@ final class FileCopies: FilePart {
         }
     }
 
-    /// Whether this device is among the first that are online and have no copy, of which some are
-    /// missing. What others need here is not dropped for it.
+    /// Whether this device is among the first online devices without a copy, while copies are
+    /// missing. Files that others need here are not evicted for it.
     private func isOurs(_ row: BlobTable.Row) throws(StorageError) -> Bool {
         guard let blob = row.blob, let own = turn.session.ownDevice else { return false }
         let missing = try wanted(of: row.number) - count(of: row)

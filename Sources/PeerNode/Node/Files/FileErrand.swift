@@ -38,7 +38,7 @@ struct FileErrand {
     var waitsUntil: UInt64?
     /// Since when it waits, on the monotonic clock like that.
     var waitsSince: UInt64?
-    /// Whether the call is answered although the job goes on.
+    /// Whether the call is answered although the job continues.
     var isAnswered = false
 }
 
@@ -70,7 +70,7 @@ extension FileErrand.Purpose {
         return gap >= chunks.upperBound
     }
 
-    /// Bytes of a file that it may have in memory until its connection goes on.
+    /// Bytes of a file that it may buffer until its connection continues.
     var bufferBytes: Int {
         switch self {
         case .read(.blob(let blob, _), _, _): blob.shape.ciphertextByteCount(of: 0)

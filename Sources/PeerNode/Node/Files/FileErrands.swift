@@ -11,7 +11,7 @@ final class FileErrands: FilePart {
 
     var nextDeadline: UInt64? { errands.values.lazy.compactMap(\.waitsUntil).min() }
 
-    /// Calls that are answered go on, and a lock has to end them.
+    /// Jobs of answered calls continue, and a lock has to end them.
     func goOn(after former: FileErrands) {
         errands = former.errands.filter { $0.value.isAnswered }
         lastErrand = former.lastErrand
@@ -131,7 +131,7 @@ final class FileErrands: FilePart {
 
     // MARK: Parts
 
-    /// Goes on with what waits for parts of a blob, of which more is here.
+    /// Continues what waits for parts of a blob, more of which is here.
     func partCame(of blob: BlobName) throws(StorageError) {
         for id in errands.keys.sorted()
         where errands[id]?.waitsFor == blob.root && errands[id]?.work.chunks != nil {
@@ -140,7 +140,7 @@ final class FileErrands: FilePart {
         endPart(blob.root)
     }
 
-    /// Begins anew what waits for parts of blobs, when their transfers were ended.
+    /// Restarts what waits for parts of blobs, when their transfers were ended.
     func fetchPartsAgain() throws(StorageError) {
         for id in errands.keys.sorted()
         where errands[id]?.waitsFor != nil && errands[id]?.work.chunks != nil {
@@ -156,7 +156,7 @@ final class FileErrands: FilePart {
 
     // MARK: The check of chunks
 
-    /// Has the chunks of a blob be looked at, for a check of all of them.
+    /// Verifies the chunks of a blob, for a check of all of them.
     ///
     /// - Parameter number: that of the blob.
     func check(_ number: Int64, _ blob: BlobName, _ held: HaveMap, for call: CallID)

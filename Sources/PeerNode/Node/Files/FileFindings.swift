@@ -47,7 +47,7 @@ final class FileFindings: FilePart {
             hint: "wsx-node cache stat; 'file drop --force' removes one")
     }
 
-    /// Files of which fewer copies are known than their channel asks for. A device more would help.
+    /// Files with fewer known copies than their channel asks for. One more device would help.
     private func copiesFinding() throws(StorageError) -> FindingObject? {
         var count = 0
         for workspace in core.workspaces.values {

@@ -137,7 +137,7 @@ final class Files: Component {
         try media.lookAtMeter()
         // A home that was restored may have fewer files than its store says: the first job looks.
         try jobs.begin()
-        // What is not built yet, or lies sealed, names nothing so far.
+        // Views that are not built yet, or are sealed, name nothing so far.
         guard !turn.isBuilding, !turn.session.lock.isLocked,
             try store.registry.value(StoreSalvage.unbuilt) == nil,
             try store.registry.value(BlobTable.unreadFiles) == nil

@@ -9,15 +9,15 @@ struct HolderQuestion {
     /// The short number of the blob.
     let number: Int64
     let blob: BlobName
-    /// The links on which it was asked. The other ends tell of changes until they are told to stop.
+    /// The links on which it was asked. The other ends report changes until they are told to stop.
     let links: [LinkID]
-    /// Whether they are to go on: a channel asks for copies of the blob.
+    /// Whether it is part of keeping copies, because a channel asks for copies of the blob.
     let isForCopies: Bool
-    /// Who was asked and has not answered.
+    /// The devices that were asked and have not answered.
     var waiting: Set<DeviceID>
-    /// What those hold who have.
+    /// What devices with a part of the blob hold.
     var found: [DeviceID: HaveMap] = [:]
-    /// Who has answered, also that they hold nothing.
+    /// The devices that have answered, even if they hold nothing.
     var answered: Set<DeviceID> = []
     /// When it is answered without the others.
     let due: UInt64
@@ -87,7 +87,7 @@ final class HolderQuestions: FilePart {
     /// Nobody waits any more for what a client has asked.
     func forget(of connection: UInt64) { _ = take(of: connection) }
 
-    /// Has those who were asked tell of no more changes, where nothing else wants to hear of them.
+    /// Asks the queried devices to report no more changes, where nothing else needs them.
     private func stopWatching(_ question: HolderQuestion) {
         let root = question.blob.root
         guard !question.isForCopies, !questions.contains(where: { $0.blob.root == root })

@@ -95,7 +95,7 @@ final class MediaFetching: FilePart, FileMediaCommands {
     /// Whether the network costs by the byte. Where nobody says so it does not.
     private var isMetered: Bool { environment.fileDefaults.isMetered ?? meter ?? false }
 
-    /// Has the loop find out whether the network is metered, where that matters.
+    /// Asks the loop whether the network is metered, where that matters.
     func lookAtMeter() throws(StorageError) {
         guard environment.fileDefaults.isMetered == nil, home != nil else { return }
         for kind in MediaKind.allCases where try rule(kind).policy == .unmetered {

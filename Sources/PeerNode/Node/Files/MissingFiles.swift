@@ -7,7 +7,8 @@ extension FileErrands {
     /// So many of those who were asked are named in a hint.
     private static let namedMax = 3
 
-    /// Ends the jobs whose file nobody has sent for long enough. While somebody sends it, they go on.
+    /// Ends the jobs whose file nobody has sent for long enough. While somebody sends it, they
+    /// continue.
     func endVain() throws(StorageError) {
         for id in errands.keys.sorted() {
             guard let errand = errands[id], let due = errand.waitsUntil, due <= time.monotonic,
@@ -40,7 +41,8 @@ extension FileErrands {
         return min(since &+ patience, now &+ Limits.fileAloneMilliseconds)
     }
 
-    /// What is told of a file that nobody sends: who was asked for it, and since when it waits.
+    /// The report about a file that nobody sends: who was asked for it, and since when it is
+    /// awaited.
     private func missing(
         _ errand: FileErrand, _ state: TransferState?, _ root: BlobRoot
     ) throws(StorageError) -> NodeError {

@@ -20,7 +20,7 @@ struct HomeIdentity: Sendable {
     /// The public half of the recovery phrase, with its certificate for this device in the place
     /// of the possession signature; `nil` where there is none. The secret half is not kept.
     let recovery: DeviceEntry?
-    /// The same of a phrase that took the place of that one, or came later; it lies in node.db.
+    /// The same for a phrase that replaced that one, or was added later; it is in node.db.
     var laterRecovery: DeviceEntry?
     /// Whether further workspaces are to have the phrase.
     var bringsPhrase = true

@@ -11,7 +11,7 @@ import WorkspaceModel
 /// could not be read, or that the home is locked. The first is recorded and fails the turn: nothing
 /// concluded from it may be committed.
 final class KeyVault {
-    /// What stands for a key.
+    /// The name of a key.
     enum Name: Hashable {
         /// A key of the store. The number is that of the workspace or private document. The place
         /// tells several that were handed on for one epoch, and is 0 elsewhere.

@@ -14,14 +14,14 @@ struct LockState {
         case open
         /// Everything but answering: a passcode is asked for, and the keys are at hand.
         case gated
-        /// The keys are gone. Links go on, operations are stored and forwarded unopened.
+        /// The keys are gone. Links continue, operations are stored and forwarded unopened.
         case relaying
         /// The keys are gone, and so is the network: a start without a passphrase, or a log-out.
         case closed
     }
 
     var phase = Phase.open
-    /// The identity as its passphrase seals it, `nil` for one that lies in the clear.
+    /// The identity as its passphrase seals it, `nil` for an unprotected one.
     var sealed: SealedIdentity?
     /// Four digits, in memory alone.
     var passcode: SecretBytes?
@@ -31,20 +31,20 @@ struct LockState {
     var tries = UnlockTries()
     /// What links need when nothing can be signed.
     var certified: Certified?
-    /// Whether a part of what came while the keys were dropped is being taken up just now.
+    /// Whether a part of what arrived while the node was locked is being folded right now.
     var isFolding = false
     /// The first operation that was stored without being opened.
     var unfolded: Int64?
     /// Whether the store says so too.
     var isUnfoldedStored = false
-    /// The event that told of the lock: nobody is given a later one.
+    /// The event that reported the lock: nobody is given a later one.
     var lastEvent: Int64?
 
     /// What was signed before the signing key went.
     struct Certified {
         /// For handshakes.
         let identity: LocalIdentity
-        /// What the identity says in the clear.
+        /// What the identity file says unsealed.
         let createdAt: UInt64
     }
 

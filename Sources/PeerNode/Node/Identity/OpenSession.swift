@@ -15,7 +15,7 @@ final class OpenSession {
     /// Operations that were stored unopened and wait to be folded, by arrival number.
     var folding: (first: Int64, last: Int64)?
 
-    /// - Parameter registry: where keys lie, sealed.
+    /// - Parameter registry: where keys are stored, sealed.
     init(_ registry: RegistryStore) { vault = KeyVault(registry) }
 
     /// This device's name, whether its keys are at hand or not.

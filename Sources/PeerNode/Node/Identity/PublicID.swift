@@ -37,7 +37,7 @@ enum PublicID {
             idPrefix: number(bytes.suffix(8)))
     }
 
-    /// A file that lies in a message, at a place from 0 on.
+    /// A file inside a message, at a place from 0 on.
     static func inlineFile(_ key: MessageKey, _ index: Int) -> String {
         "b_" + Base32.encode(key.bytes + [UInt8(clamping: index)])
     }

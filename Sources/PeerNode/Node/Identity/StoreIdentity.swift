@@ -31,7 +31,7 @@ struct StoreIdentity: Sendable {
         return (fresh, true)
     }
 
-    /// Whether the store has an identity that may be gone on with.
+    /// Whether the store has an identity that may be continued.
     static func isKept(
         in registry: RegistryStore, home: HomeIdentity
     ) throws(StorageError) -> Bool {
@@ -39,8 +39,8 @@ struct StoreIdentity: Sendable {
     }
 
     /// Why the keys of a home are not those of its store, if they are not: the file is missing, or
-    /// another home's. With new keys the store would be two people's, and what the old ones sealed
-    /// would be lost for good.
+    /// belongs to another home. With new keys the store would belong to two people, and what the
+    /// old ones sealed would be lost permanently.
     static func doubt(
         of home: HomeIdentity?, in registry: RegistryStore
     ) throws(StorageError) -> HomeFileError? {

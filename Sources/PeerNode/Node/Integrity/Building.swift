@@ -4,8 +4,8 @@ import WorkspaceModel
 /// Derives everything from the operations, in a store that contains nothing else: after its pages
 /// were damaged, and for comparison with an existing store.
 extension Integrity {
-    /// Builds what the store says is not built: verdicts, kept tips and views. Nobody is told of what
-    /// events tell of, for it has happened before.
+    /// Builds what the store says is not built: verdicts, retained tips and views. No events are
+    /// reported, since all of it has happened before.
     ///
     /// All of it is one transaction: a crash leaves the store as it was, and it is built again.
     func buildViews() throws(StorageError) {

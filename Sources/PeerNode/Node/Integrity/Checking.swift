@@ -37,7 +37,7 @@ extension Integrity {
     /// Begins the check that waits, as soon as nothing is in the middle of being taken in.
     func continueChecking() throws(StorageError) {
         guard let check = checking, !check.isBegun, let home else { return }
-        // Where nothing is written, what waits goes on waiting.
+        // While nothing may be written, pending work stays pending.
         let isAtRest =
             turn.session.folding == nil && core.messages.redactionReviews.isEmpty
             && core.privates.judgings.isEmpty && !core.channels.owedWords.any
@@ -161,9 +161,9 @@ extension Integrity {
         }
     }
 
-    /// Whether a branch stands under the name of a log that is not its own, and is there under the
-    /// right one too: the disk has changed the name, and a peer has sent all of it anew. What an
-    /// operation hashes to names its log, so that no other two logs have one in common.
+    /// Whether a branch is stored under the name of another log, and is also there under the right
+    /// one: the disk has changed the name, and a peer has sent all of it again. An operation's hash
+    /// covers its log's name, so two logs cannot otherwise share one.
     private func isMisnamed(_ number: Int64) throws(StorageError) -> Bool {
         guard let branch = store.operations.branch(number),
             let document = store.operations.document(numbered: branch.document)
@@ -212,7 +212,8 @@ extension Integrity {
                     let workspace = core.workspaces[row.workspace],
                     workspace.book.channels[row.id] != nil
                         || workspace.sealed.documents[row.id]?.root != nil,
-                    // Who was removed may have deleted it, and have no right to either any more.
+                    // The person who deleted it may have been removed, and have no right to either
+                    // any more.
                     try core.privates.visibility(of: stored, in: workspace) == .shown
                 else { continue }
                 object.missing += 1

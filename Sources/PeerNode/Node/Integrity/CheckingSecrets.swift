@@ -4,9 +4,9 @@ import WorkspaceModel
 
 /// The part of a check that needs the home's key.
 extension Integrity {
-    /// Counts the keys that the home's key does not open: the disk has changed them, or their names, and
-    /// what they open is not shown. A repair forgets them, so that they are asked for anew; but not
-    /// where none opens, for then it is the home that is another one.
+    /// Counts the keys that the home's key does not open: the disk has changed them, or their
+    /// names, and what they open is not displayed. A repair drops them, so that peers are asked for
+    /// them again; but not if none opens, because then the home is a different one.
     func countUnopened(
         _ check: Checking, _ object: inout CheckObject
     ) throws(StorageError) {

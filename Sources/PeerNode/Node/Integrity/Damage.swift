@@ -117,8 +117,8 @@ extension Integrity {
         }
     }
 
-    /// Makes everything that follows from the authority document anew, after a part of it was
-    /// away.
+    /// Computes again everything that follows from the authority document, after a part of it was
+    /// missing.
     private func judgeAnew(
         _ workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {

@@ -81,14 +81,15 @@ extension Integrity {
         mayWrite && home != nil && !forgotten.isEmpty ? time.monotonic : nil
     }
 
-    /// Erases a slice of what is to be forgotten; the rest has its turn after the next input.
+    /// Erases a slice of a forgotten workspace; the rest follows after the next input.
     func eraseForgotten() throws(StorageError) {
         guard forgettingDue != nil, let number = forgotten.first else { return }
         try write()
         try eraseSlice(of: number)
     }
 
-    /// Who comes in again begins with nothing: what is left of before goes first, whatever that takes.
+    /// Somebody who rejoins starts with nothing: the remains of the former store are erased first,
+    /// however long that takes.
     func finishForgetting(_ id: WorkspaceID) throws(StorageError) {
         let number = forgotten.first { store.operations.document(numbered: $0)?.id == id }
         guard let number else { return }

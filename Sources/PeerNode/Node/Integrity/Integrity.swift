@@ -13,14 +13,14 @@ final class Integrity: Component {
     var earlierFiles = EarlierFiles.unknown
     /// Workspaces whose rows are still to be erased, by short number.
     var forgotten: [Int64] = []
-    /// Whether another core is to go on after this turn, from what the store holds by then.
+    /// Whether another core has to take over after this turn, from what the store holds by then.
     var wantsRenewal = false
-    /// Whether the store is to be built anew after this turn.
+    /// Whether the store has to be rebuilt after this turn.
     var wantsRebuild = false
     /// Where the rounds through the store stand.
     lazy var patrol = Patrol(startedAt: turn.startedAt)
-    /// When what lies beyond cuts is looked for again, on the monotonic clock.
-    /// Not at once: a start is busy enough.
+    /// When operations beyond cuts are searched again, on the monotonic clock. Not at once: a start
+    /// is busy enough.
     lazy var nextVoidErasure = turn.startedAt &+ 10 * 60 * 1_000
     /// Whether this turn has erased something, so that the write-ahead log still holds it.
     var hasErased = false

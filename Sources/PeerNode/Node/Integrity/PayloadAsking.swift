@@ -78,7 +78,7 @@ extension Integrity {
     func askForPayloadsEverywhere() throws(StorageError) {
         guard core.messages.asksForPayloads else { return }
         core.messages.asksForPayloads = false
-        // What is missing since now may lie behind the place where peers were asked last.
+        // A payload that is missing since now may precede the place up to which peers were asked.
         network.exchange.payloadRounds = [:]
         for link in network.ordered {
             for sync in link.orderedSyncs {

@@ -15,8 +15,8 @@ extension Integrity {
         try putBack(arrival, from: source)
     }
 
-    /// Puts what an operation says in its place. A message whose gap was shown has a row already,
-    /// which knew no more of it than somebody's redaction.
+    /// Folds an operation whose payload came back. A message whose gap was displayed has a row
+    /// already, which knew only the redaction.
     private func putBack(_ arrival: Int64, from source: OperationSource) throws(StorageError) {
         guard let stored = try store.operations.operation(arrival), stored.entry.absent == nil,
             let document = store.operations.document(numbered: stored.document),

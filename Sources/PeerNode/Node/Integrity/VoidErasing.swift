@@ -21,7 +21,7 @@ extension Integrity {
         for document in store.operations.documents(ofWorkspace: workspace.number).sorted()
         where document != workspace.id {
             let branches = store.operations.branches(in: document, of: workspace.number)
-            // Younger branches first: they may build on what lies beyond a cut of an older one.
+            // Younger branches first: they may build on operations beyond a cut of an older one.
             for branch in branches.sorted(by: { $0.number > $1.number })
             where try isDue(branch, branches, in: workspace) {
                 try eraseTail(of: branch, in: workspace)

@@ -101,7 +101,7 @@ extension KeySchedule {
         network.candidates = nil
     }
 
-    /// Has the newest of all that are stored in memory; on a locked node those that were.
+    /// Loads the newest stored secrets into memory; on a locked node those that were there stay.
     func openDiscovery(of workspace: Workspace) throws(StorageError) {
         guard home != nil else { return arrangeDiscovery(of: workspace) }
         var secrets: [(name: [UInt8], key: SymmetricKey)] = []

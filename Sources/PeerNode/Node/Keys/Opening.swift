@@ -67,7 +67,8 @@ extension KeySchedule {
         if let content = content(of: header, payload: entry.payload, in: workspace) {
             return content
         }
-        // What does not open although its key is there may never have made sense, or not any more.
+        // Content that does not open although its key is here may never have been valid, or is
+        // damaged.
         if let keyID = entry.keyID, contentKey(header.document, keyID, in: workspace) != nil,
             try StoreCheck.damage(of: stored, in: store.operations) != nil
         {

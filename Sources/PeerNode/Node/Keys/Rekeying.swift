@@ -70,8 +70,8 @@ extension Workspace {
         var holders: [DeviceID: AgreementPublicKey] = [:]
         for standing in members where fits(standing) {
             for device in standing.devices where !excluded.contains(device) {
-                // Whom an admission without effect has bound is in by a grant, which has no keys; what
-                // the device signed itself is its key all the same.
+                // A person bound by an admission without effect is in by a grant, which has no
+                // keys; the device's own signature over its key is still valid.
                 let listed = agreementKeys[standing.member]?[device]
                 holders[device] =
                     listed.flatMap { AgreementPublicKey(untrusted: $0) }

@@ -28,7 +28,8 @@ extension KeySchedule {
         guard member != workspace.member, let unheard = workspace.unheardEnds(in: document) else {
             return false
         }
-        // Who came in by what this home knows alone may be let in by a device that was lost.
+        // A person admitted by an operation that only this home knows may have been admitted by a
+        // lost device.
         return !unheard.holders.contains(member) && isBehind(unheard, in: workspace)
     }
 
@@ -69,10 +70,10 @@ extension KeySchedule {
         return !others.isEmpty && lastAgreement(with: others, in: workspace) == nil
     }
 
-    /// Whether others knew more of the workspace than this home does when they made keys of a document:
-    /// these answer ends that are not here. Who was given all of these keys has no reason to hide an end,
-    /// for they could give the keys themselves: so one of them who says that nothing is missing is
-    /// believed.
+    /// Whether others knew more of the workspace than this home when they created keys of a
+    /// document: those keys answer ends that are not here. Someone who was given all of these keys
+    /// has no reason to hide an end, because they could give away the keys themselves: so if one of
+    /// them says that nothing is missing, that is believed.
     private func isBehind(_ unheard: UnheardEnds, in workspace: Workspace) -> Bool {
         let others = workspace.members.filter {
             $0.member != workspace.member && unheard.holders.contains($0.member)
@@ -80,8 +81,8 @@ extension KeySchedule {
         return (lastAgreement(with: others, in: workspace) ?? -1) < unheard.arrival
     }
 
-    /// Up to which arrival number a device of somebody among `people` was known to hold the same.
-    /// A device that is an own one, too, speaks for nobody else.
+    /// The arrival number up to which a device of somebody among `people` was last known to hold
+    /// the same. A device that is also one of this person's does not count for others.
     private func lastAgreement(
         with people: [MemberStanding], in workspace: Workspace
     ) -> Int64? {

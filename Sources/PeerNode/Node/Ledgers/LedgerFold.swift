@@ -71,7 +71,7 @@ struct LedgerFold {
     var prices: [(entry: LedgerEntry, coins: UInt64?)] = []
     /// The payments that were taken.
     var billed: Set<[UInt8]> = []
-    /// What else has to be known to take up one more operation.
+    /// Intermediate results for adding one more operation.
     var marks = LedgerMarks()
 
     /// What names a spend of another workspace's ledger.
@@ -109,8 +109,8 @@ struct LedgerFold {
     /// Whether a payment of this name was taken, for whichever order.
     func isBilled(_ billing: String) -> Bool { billed.contains(Array(billing.utf8)) }
 
-    /// By which spends of which ledgers somebody says that this workspace is paid: so many as are looked at,
-    /// those of the issuer first (W-96).
+    /// The spends by which somebody says that this workspace is paid, with their ledgers: as many
+    /// as are looked at, the issuer's first (W-96).
     var payments: [Payment] {
         marks.payments.compactMap { entry in
             guard case .payment(let workspace, let ledger, let spend) = entry.content else {

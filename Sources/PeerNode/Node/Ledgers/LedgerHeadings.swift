@@ -20,7 +20,7 @@ struct KeptHeading {
     let heading: LedgerHeading?
     /// By what the workspace of the document is paid, as somebody says there (W-96).
     let payments: [LedgerFold.Payment]
-    /// As of the ledger: a heading is made anew where something of that has gone.
+    /// As in the ledger: a heading is computed again when one of these has gone.
     var tips: [Int64: OpenLedger.Tip]
 }
 
@@ -55,7 +55,7 @@ extension Ledgers {
         return found
     }
 
-    /// The heading of a document in memory, made anew where something of it has gone.
+    /// The cached heading of a document, computed again when one of its tips has gone.
     private func keep(
         _ document: DocumentID, numbered number: Int64, in workspace: Workspace
     ) throws(StorageError) -> KeptHeading? {

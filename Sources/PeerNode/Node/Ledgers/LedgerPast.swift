@@ -19,7 +19,7 @@ final class LedgerPast {
     private var spends: [MessageKey: SpendState?] = [:]
     /// All that it said, where it was folded again since. What is above was before that.
     private var fold: LedgerFold?
-    /// The operations of which it was made, where it was in nobody's memory.
+    /// The operations that it was computed from, where the ledger was not in memory.
     private var entries: [OperationID: LedgerEntry]?
     /// Those whose verdict has changed since.
     private var judged: Set<OperationID> = []
@@ -28,7 +28,7 @@ final class LedgerPast {
 
     private let issuer: MemberID
 
-    /// One of which nothing has changed.
+    /// A ledger in which nothing has changed.
     init(issuer: MemberID) { self.issuer = issuer }
 
     /// One that was in nobody's memory.
@@ -61,7 +61,7 @@ final class LedgerPast {
     /// An operation that was stored before is opened only now.
     func forget(_ id: OperationID) { entries?[id] = nil }
 
-    /// An operation counts now, or does not any more.
+    /// An operation counts now, or no longer does.
     func judge(_ entry: LedgerEntry, isValid: Bool) {
         guard entries != nil, judged.insert(entry.id).inserted else { return }
         entries?[entry.id] = isValid ? nil : entry
@@ -75,7 +75,7 @@ final class LedgerPast {
         return (changedOrders(from: base, to: now), changedSpends(from: base, to: now))
     }
 
-    /// - Parameter base: all that was said before, if that is to be compared.
+    /// - Parameter base: the complete former state, where it has to be compared.
     private func changedOrders(from base: LedgerFold?, to now: LedgerFold) -> [OrderChange] {
         let keys = base.map { Set($0.orders.keys).union(now.orders.keys) } ?? Set(orders.keys)
         return keys.compactMap { key -> OrderChange? in

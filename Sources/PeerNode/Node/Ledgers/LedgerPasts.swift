@@ -7,7 +7,7 @@ extension Ledgers {
     func past(of ledger: OpenLedger, numbered document: Int64) -> LedgerPast? {
         guard !turn.isBuilding else { return nil }
         if let known = pasts[document] { return known }
-        // So that what comes is taken up by itself.
+        // Computed now, so that later operations are added incrementally.
         _ = ledger.fold
         let past = LedgerPast(issuer: ledger.issuer)
         pasts[document] = past

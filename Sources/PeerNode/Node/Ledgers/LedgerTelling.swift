@@ -114,7 +114,7 @@ extension Ledgers {
         news.append(found)
     }
 
-    /// What people are to be told of this turn, which is handed out once.
+    /// The reports for people after this turn, handed out once.
     func takeNews() -> [LedgerNews] {
         defer { news = [] }
         return news
@@ -157,7 +157,7 @@ extension Ledgers {
             .flatMap(\.json.objectValue)
     }
 
-    /// Who issues the coins of a ledger, and what they call it.
+    /// Who issues the coins of a ledger, and its name.
     func issuer(
         of document: Int64, in workspace: Workspace
     ) throws(StorageError) -> (member: MemberID, ledger: String)? {

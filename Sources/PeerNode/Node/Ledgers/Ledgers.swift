@@ -11,7 +11,7 @@ final class Ledgers: Component {
     private var open: [Int64: OpenLedger] = [:]
     /// What names those that were looked at, also where they are in memory no longer.
     var keptHeadings: [Int64: KeptHeading] = [:]
-    /// What those said when it was told last of which something has come since, by document.
+    /// The last reported state of those ledgers that have changed since, by document.
     var pasts: [Int64: LedgerPast] = [:]
     /// Documents that somebody else created and in which the local member has written nothing.
     var foreign: Set<Int64> = []
@@ -43,7 +43,7 @@ final class Ledgers: Component {
 
     override func goOn(after former: Component) {
         guard let former = former as? Ledgers else { return }
-        // Who waited was told to ask again, and links are made anew.
+        // Waiting callers were told to ask again, and links are opened again.
         (lastCheck, lastQuestion) = (former.lastCheck, former.lastQuestion)
         checkAllowances = former.checkAllowances
     }
@@ -172,7 +172,7 @@ final class Ledgers: Component {
     /// The documents of those that are in memory.
     var documentsInMemory: Set<DocumentID> { Set(open.values.map(\.document)) }
 
-    /// Forgets one, which is made anew of what is stored when somebody asks.
+    /// Drops a ledger from memory; it is folded again from the store on demand.
     func drop(_ document: Int64) {
         keep(document)
         (open[document], keptHeadings[document]) = (nil, nil)

@@ -31,7 +31,7 @@ final class OpenLedger {
         self.issuer = issuer
     }
 
-    /// What they say; made anew where something was added that could not be taken up by itself.
+    /// The resulting state; computed again after an operation that cannot be added incrementally.
     var fold: LedgerFold {
         if let known { return known }
         let fold = LedgerFold(issuer: issuer, entries.values)

@@ -79,7 +79,7 @@ extension Ledgers {
         return false
     }
 
-    /// Takes an answer. Only of whom it was asked.
+    /// Takes an answer, but only from a device that was asked.
     func receiptAnswered(
         _ result: ReceiptResult, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
@@ -118,8 +118,9 @@ extension Ledgers {
         }
     }
 
-    /// Answers those whose link has ended: what was asked over it is answered there or never (M-32). Who
-    /// was told that the coins are granted waits for the grant, which may come over another link.
+    /// Answers calls whose link has ended: a question is answered on its own link or never (M-32).
+    /// A caller who was told that the coins are granted waits for the grant, which may arrive over
+    /// another link.
     func endTurn() {
         for number in questions.keys.sorted() {
             guard let question = questions[number], !question.isGranted, !isOpen(question) else {
@@ -180,7 +181,7 @@ extension Ledgers {
 
     // MARK: Answering
 
-    /// What a call is told of a receipt.
+    /// The answer for a call about a receipt.
     func outcome(
         _ code: ReceiptResult.Code, _ document: DocumentID, _ order: MessageKey,
         in workspace: Workspace

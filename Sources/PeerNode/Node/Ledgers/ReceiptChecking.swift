@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// A receipt that the owner's command is checking.
 struct ReceiptCheck {
-    /// Who wants to know.
+    /// The source of the question.
     enum Asker {
         /// A call here.
         case call(CallID)
@@ -31,13 +31,13 @@ extension Ledgers {
 
     var checkDue: UInt64? { checks.values.map(\.due).min() }
 
-    /// Gives up those of which nothing was heard, as after a failure of the disk.
+    /// Gives up checks without a result, as after a failure of the disk.
     func passChecks() throws(StorageError) {
         let due = checks.filter { $0.value.due <= time.monotonic }
         for number in due.keys.sorted() { try receiptChecked(number, nil) }
     }
 
-    /// Has a receipt checked.
+    /// Starts checking a receipt.
     ///
     /// - Returns: why not; `nil` where it is under way, and the asker is told later.
     func check(
@@ -49,7 +49,7 @@ extension Ledgers {
             known.state != .void
         else { return .noOrder }
         guard known.state == .open else { return .redeemed }
-        // What was offered once and is not any more, its issuer decides about.
+        // The issuer decides about an offer that was withdrawn.
         guard let command = try verifyCommand(), workspace.ownRole != nil,
             fold.items[Array(known.item.utf8)] == known.offer,
             let question = try question(receipt, known, fold, in: ledger, workspace)

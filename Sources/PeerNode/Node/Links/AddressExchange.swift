@@ -91,7 +91,7 @@ extension Links {
         if let wants = word.wants { give(wants, in: workspace, sync, on: link) }
         let own = book(of: workspace)
         if let entries = word.entries {
-            // Who wants nothing yet has told all that it has.
+            // A peer that asks for nothing yet has told all that it has.
             let newer = word.wants == nil ? Self.newer(in: own, than: entries) : []
             let wants = wants(of: entries, in: workspace, sync)
             guard !newer.isEmpty || !wants.isEmpty else { return }

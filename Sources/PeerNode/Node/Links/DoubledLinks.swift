@@ -51,7 +51,7 @@ extension Links {
         }
     }
 
-    /// Ends contests of which the older link has not answered in time.
+    /// Ends contests whose older link has not answered in time.
     func endContests() throws(StorageError) {
         let now = time.monotonic
         for contest in network.contests where contest.deadline <= now {
@@ -66,8 +66,8 @@ extension Links {
         guard let number = contest.loser(answered: answered, now: time.monotonic),
             let loser = network.links[LinkID(number)]
         else { return }
-        // Who lives on another link of the same store knows of both. Who does not learns so that a
-        // copy runs.
+        // A peer with another link to the same store knows of both. One without learns that a copy
+        // is running.
         try drop(loser, because: .doubled, telling: answered)
     }
 

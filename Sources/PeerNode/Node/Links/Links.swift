@@ -229,7 +229,7 @@ extension Links {
         _ wanted: [PeerSession.Effect], on link: PeerLink
     ) throws(StorageError) {
         for effect in wanted {
-            // What came behind the message because of which we hung up was never said.
+            // Messages behind the one that made this node close the link are ignored.
             if link.isClosing, !effect.isLast { continue }
             switch effect {
             case .write(let bytes): turn.emit(.write(link.id, bytes))
@@ -258,7 +258,7 @@ extension Links {
         }
     }
 
-    /// Lets a handshake go on, as soon as strangers have some of their budget left.
+    /// Lets a handshake continue, as soon as the budget for strangers allows it.
     func grantAgreement(to link: PeerLink) throws(StorageError) {
         let count = PeerSession.agreementsPerAnswer
         let (share, now) = (link.session.share, time.monotonic)

@@ -128,8 +128,8 @@ struct PeerClocks {
             : .doubtful(worst.device, by: worst.by)
     }
 
-    /// The most that lie within what is worth a word of one another: the one in their middle, and
-    /// how many they are.
+    /// The largest group of values that differ by less than the noticeable amount: its median, and
+    /// its size.
     private static func largestGroup(of ascending: [Int64]) -> (middle: Int64, size: Int) {
         var best = (middle: Int64(0), size: 0)
         var start = 0

@@ -18,7 +18,7 @@ extension Links {
         try core.syncs.openSync(workspace, on: link, as: nil)
     }
 
-    /// A message with the secret in it that is shown now, if one is.
+    /// The message that proves knowledge of the secret, if there is one to show now.
     func showingSecret(
         _ message: SyncMessage, of workspace: Workspace, on link: PeerLink
     ) -> SyncMessage {

@@ -3,7 +3,7 @@ public import WorkspaceModel
 /// The space that files take on this device (section 4.9). Bytes are those of ciphertext on the
 /// disk.
 public struct CacheObject: ControlObject {
-    /// Files of which something is here.
+    /// Files with bytes here.
     public var files: Int64 = 0
     /// Bytes that they take.
     public var bytes: Int64 = 0

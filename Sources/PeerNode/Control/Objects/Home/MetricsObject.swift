@@ -94,7 +94,7 @@ public struct MetricsObject: ControlObject {
         return samples + [all, count]
     }
 
-    /// `1.25` of 1,250: no more digits than it needs.
+    /// `1.25` for 1,250: no more digits than needed.
     static func thousandths(_ value: Int64) -> String {
         let digits = String(value % 1_000)
         var part = String(repeating: "0", count: 3 - digits.utf8.count) + digits

@@ -84,7 +84,7 @@ public struct SyncObject: ControlObject {
         return behind == 0 && ahead == 0 ? "in_sync" : "apart"
     }
 
-    /// A pair of which nothing is known yet.
+    /// A pair about which nothing is known yet.
     public init(peer: String, workspace: String) {
         self.peer = peer
         self.workspace = workspace

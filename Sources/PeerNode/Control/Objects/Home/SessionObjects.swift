@@ -36,7 +36,7 @@ public struct IdentityDraft: Sendable {
     public let name: String
     /// Whether it gets a recovery phrase.
     public let hasRecovery: Bool
-    /// What seals its keys; `nil` leaves them in the clear, in a file of mode 0600.
+    /// The passphrase that seals its keys; `nil` leaves them unprotected, in a file of mode 0600.
     public let passphrase: String?
     /// What goes into the profile of each workspace.
     public var profile: [ProfileChange.Field: String] = [:]

@@ -9,7 +9,7 @@ enum FileMethods {
             fileDrop, fileVerify,
         ] + FileBodyMethods.all
 
-    /// Files of a message that is to be sent.
+    /// Files of a message to send.
     static let attachments = Parameter<[String]>.list(
         of: Parameter.identifier(
             "attachments", "Files to send with it: ids from 'blob.add'.", prefix: "b_"),

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 extension Command {
-    /// Who one is.
+    /// The commands about the identity.
     static let identityCommands = [
         identityCreate, identityShow, identityRecover, identityPhraseNew,
         identityPassphraseChange,

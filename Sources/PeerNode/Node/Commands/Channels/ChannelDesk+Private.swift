@@ -52,8 +52,8 @@ extension ChannelDesk {
 
     // MARK: People
 
-    /// Lets people in. Who sees only what is written from then on, or comes back, comes with a new
-    /// key; so does everybody while one is due.
+    /// Adds people. Those who see only later messages, or return, are added with a new key; so is
+    /// everybody while one is due.
     func addToPrivate(
         _ people: [MemberID], _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) -> ChannelObject {

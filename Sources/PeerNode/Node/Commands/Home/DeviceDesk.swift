@@ -39,7 +39,7 @@ final class DeviceDesk: CorePart, DeviceCommands {
         return devices
     }
 
-    /// The device that a call names: by its id, the start of that, or the name of an own one.
+    /// The device that a call names: by its id, a prefix of it, or the name of one of the caller's.
     func device(
         _ reference: String, in workspace: Workspace
     ) throws(NodeError) -> DeviceID {

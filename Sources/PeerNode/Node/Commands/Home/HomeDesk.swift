@@ -117,7 +117,7 @@ final class HomeDesk: CorePart, HomeCommands {
         return warnings
     }
 
-    /// Who writes more about rights and keys than a person does (PROTOCOL.md, 4.0.4: S-5,
+    /// Members who write more about rights and keys than a person does (PROTOCOL.md, 4.0.4: S-5,
     /// S-8, S-9).
     private var delayWarnings: [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in

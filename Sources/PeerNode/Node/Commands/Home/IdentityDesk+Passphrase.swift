@@ -109,7 +109,7 @@ extension IdentityDesk {
         core.session.stretching = nil
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
-            // What goes on with the network is answered at its end.
+            // A call that continues over the network is answered at its end.
             guard let answer = try finish(pending, try keys.get()) else { return }
             result = .success(answer)
         } catch {
@@ -174,8 +174,8 @@ extension IdentityDesk {
         return found
     }
 
-    /// Seals the same keys anew. The file is the old one or the new one at any moment, and
-    /// nothing else depends on the passphrase.
+    /// Seals the same keys again. The file is the old one or the new one at any moment, and nothing
+    /// else depends on the passphrase.
     private func change(
         from sealed: SealedIdentity?, to stretch: PassphraseVault.Stretch?,
         _ keys: [SymmetricKey]
@@ -195,7 +195,7 @@ extension IdentityDesk {
         }
         let isSealedFirst = (turn.session.lock.sealed == nil) != (fresh == nil)
         turn.session.lock.sealed = fresh
-        // A file with what messages say is for a home whose keys lie in the clear too.
+        // A search file with message texts is only for a home whose keys are unprotected too.
         if isSealedFirst, home != nil {
             try stored { () throws(StorageError) in try core.queries.startSearch() }
         }

@@ -186,7 +186,7 @@ final class InspectionDesk: CorePart, InspectionCommands {
                 addresses.isEmpty ? "no address known" : "addresses \(addresses)",
             ]
             let message = "\(name) not connected: \(parts.joined(separator: "; "))"
-            // Who was put out is told so once, and not by each who stays.
+            // A removed member is told so once, and not by each remaining member.
             guard isAlone && peer.lastError != LinkEnding.removed.word || isTyped else {
                 return .init(id: "peer", state: "ok", message: message)
             }

@@ -198,7 +198,7 @@ final class MemberDesk: CorePart, MemberCommands {
         return try shown(member, in: workspace)
     }
 
-    /// The open invites of a member that are to go on, all of them such as we could make.
+    /// The open invites of a member to take over; the caller could have created each of them.
     private func invitesToKeep(
         _ names: [String], of member: MemberID, in workspace: Workspace
     ) throws(NodeError) -> [OperationID] {

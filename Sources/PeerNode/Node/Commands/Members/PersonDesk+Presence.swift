@@ -61,8 +61,8 @@ extension PersonDesk {
         return text
     }
 
-    /// Who is not offline: the caller, then those who are there, then those of whom nothing is
-    /// known, each by name.
+    /// Everybody who is not offline: the caller, then members who are online, then those whose
+    /// presence is unknown, each group by name.
     func presences(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<PresenceObject> {

@@ -30,7 +30,7 @@ struct PolicyChange {
             || (mayAttest != before.mayAttest && attesting.contains(.owner))
     }
 
-    /// What is to be written; `nil` for nothing.
+    /// The settings to write; `nil` for none.
     var settings: AuthorityPayload.WorkspaceSettings? {
         var settings = AuthorityPayload.WorkspaceSettings()
         if mayInvite != before.mayInvite || join != before.join {

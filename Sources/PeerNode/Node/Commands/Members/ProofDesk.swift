@@ -249,7 +249,7 @@ final class ProofDesk: CorePart, ProofCommands {
     ) throws(NodeError) -> CommandOutcome {
         let address = try checked(email)
         let workspace: Workspace = try core.queries.workspace(scope)
-        // Who only shows an address may be anybody.
+        // Anybody can show an address that they have not proved.
         if let known = try verifiedHolder(of: address, in: workspace) {
             throw NodeError(
                 .duplicate,

@@ -51,7 +51,7 @@ final class MessageDesk: CorePart, MessageCommands {
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: stored.document)
             else { return }
-            // What a clock that is ahead wrote may stand behind this.
+            // A message from a clock that is ahead may be displayed after this one.
             let own = ViewStore.readKey(of: row)
             _ = try core.own.markRead(
                 channel, upTo: max(own, unread.last ?? own),
@@ -216,7 +216,7 @@ final class MessageDesk: CorePart, MessageCommands {
         case after(ViewStore.Position)
         case around(ViewStore.Position)
 
-        /// What stands before this is older than an empty page from here.
+        /// What precedes this is older than an empty page from here.
         var end: ViewStore.Position? {
             switch self {
             case .latest: nil

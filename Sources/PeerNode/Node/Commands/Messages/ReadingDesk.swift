@@ -111,7 +111,7 @@ final class ReadingDesk: CorePart, ReadingCommands {
         object.last = shown.last
         let unread = try core.own.unread(channel, in: workspace)
         if unread.count > 0, let newest = unread.newest {
-            // What came late does not stand at the end.
+            // A late message is not displayed at the end.
             object.last = try core.queries.preview(of: newest.key, in: workspace) ?? shown.last
             object.first = unread.oldest.map { PublicID.message($0.key) }
         }

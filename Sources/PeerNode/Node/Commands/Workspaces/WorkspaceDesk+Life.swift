@@ -106,8 +106,8 @@ extension WorkspaceDesk {
                 + "wsx-node device revoke \(id) --phrase -")
     }
 
-    /// Hands the workspace over with all its doors in the new owner's hand: open invites end, and
-    /// the address is made anew by who is an admin then, where admins may.
+    /// Transfers the workspace so that the new owner controls all ways to join: open invites end,
+    /// and where admins may invite, the former owner, now an admin, creates a new address.
     ///
     /// - Returns: as `handOver(_:to:)`.
     func passOn(
