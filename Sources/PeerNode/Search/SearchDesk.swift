@@ -10,7 +10,7 @@ public final class SearchDesk {
     private let files: any SearchFiles
     private var index: SearchIndex?
 
-    /// A desk whose index, where it has a file, lies in `files`.
+    /// A desk whose index, where it has a file, is in `files`.
     public init(_ files: any SearchFiles) { self.files = files }
 
     /// Does a job; a failure ends the index and is told as the outcome.
@@ -25,7 +25,7 @@ public final class SearchDesk {
         }
     }
 
-    /// Lets go of the index, so that SQLite writes its log into the file and removes that.
+    /// Closes the index, so that SQLite checkpoints and removes its log.
     public func leave() { index = nil }
 
     private func result(

@@ -9,7 +9,7 @@ enum SearchFolding {
     /// What belongs to the letter before it and makes no difference: accents, joiners.
     static let attached: UInt32 = 1
 
-    /// The letter that stands for `scalar`, or `separator`, or `attached`.
+    /// The folded letter for `scalar`, or `separator`, or `attached`.
     static func fold(_ scalar: Unicode.Scalar) -> UInt32 {
         let value = scalar.value
         if value < 0x2000 { return table[Int(value)] }
@@ -24,7 +24,7 @@ enum SearchFolding {
         return folded < 0x2000 ? table[Int(folded)] : folded
     }
 
-    /// Whether words of this script stand in runs without blanks: Hangul, Han, kana, bopomofo.
+    /// Whether words of this script are written without blanks: Hangul, Han, kana, bopomofo.
     static func isRunLetter(_ value: UInt32) -> Bool {
         switch value {
         case 0x3400...0x4dbf, 0x4e00...0x9fff, 0xac00...0xd7a3: true
@@ -52,7 +52,8 @@ enum SearchFolding {
         }
     }
 
-    /// Kana stand in one order twice, hiragana and then katakana, each voiced one behind its own.
+    /// Kana are encoded in one order twice, hiragana and then katakana, each voiced one after its
+    /// base.
     private static func voiced(_ letter: UInt32, isHalf: Bool) -> UInt32? {
         let isKatakana = (0x30a1...0x30f6).contains(letter)
         let kana = isKatakana ? letter - 0x60 : letter
@@ -71,7 +72,7 @@ enum SearchFolding {
         ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン
         """.unicodeScalars.map(\.value)
 
-    /// The letter that a narrow or wide form stands for.
+    /// The letter of usual width for a narrow or wide form.
     private static func usualWidth(_ value: UInt32) -> UInt32 {
         switch value {
         case 0xff01...0xff5e: value - 0xfee0

@@ -39,7 +39,7 @@ final class SearchIndex {
     /// Of the log, before it is copied into the file.
     private static let logBytesMax = 4 * 1024 * 1024
 
-    /// Takes over an index that lies there, or makes one.
+    /// Opens an existing index, or creates one.
     ///
     /// - Throws: `.notOurs` for the index of another store, of another version, or one that knows
     ///   operations which the store does not have.
@@ -127,7 +127,7 @@ final class SearchIndex {
             .run(.integer(through))
         try connection.commit()
         written = through
-        // What was forgotten must not go on in the log, and a power cut takes what is only there.
+        // Dropped words must not stay in the log, and a power cut loses what is only there.
         if forgets || batch.isFinal || connection.logByteCount >= Self.logBytesMax {
             _ = try connection.checkpoint(.truncate)
         }
@@ -181,8 +181,8 @@ final class SearchIndex {
             CREATE VIRTUAL TABLE IF NOT EXISTS part_\(part) USING fts5(text, pairs, tags,
                 columnsize = 0, tokenize = 'ascii')
             """)
-        // 16 pieces of one size are merged into one, and no fewer: each word is written anew once
-        // or twice instead of at every fourfold size.
+        // 16 segments of one size are merged into one, and no fewer: each word is rewritten once or
+        // twice and not at every fourfold size.
         try connection.execute(
             "INSERT INTO part_\(part)(part_\(part), rank) VALUES('automerge', 0)")
         try connection.statement("INSERT OR IGNORE INTO part VALUES(?, 0, 0)").run(.integer(part))

@@ -101,7 +101,7 @@ struct SearchRow: Sendable {
     static let linkTag = "link"
     static let noteTag = "note"
     static let fileTag = "file"
-    /// What words are looked for in: the names of files stand behind the text.
+    /// The indexed text: the names of files follow the message.
     var indexed: String { Self.indexed(text, files) }
 
     static func indexed(_ text: String, _ files: [String]) -> String {
@@ -152,7 +152,7 @@ struct SearchQuestion: Sendable {
     /// Only what was written at this time or later, and earlier, milliseconds.
     var since: Int64 = 0
     var until: Int64 = SearchPosition.timeMax
-    /// Only what stands before this.
+    /// Only results before this.
     var before: SearchPosition?
     let limit: Int
 }

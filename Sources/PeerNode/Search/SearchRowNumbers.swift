@@ -28,7 +28,7 @@ struct SearchRowNumbers {
         return (question.since << 16, min(last, before ?? last))
     }
 
-    /// The newest number that a row of a table may have which stands before `position`.
+    /// The newest number that a row of a table before `position` can have.
     private func last(before position: SearchPosition, in part: Int64) -> Int64 {
         let time = position.time << 16
         let own = self.part(of: position.arrival)

@@ -11,7 +11,7 @@ struct SearchState {
         /// It is being opened.
         case opening
         case open
-        /// It failed. The next question has it made anew.
+        /// It failed. The next query rebuilds it.
         case broken
     }
 
@@ -38,8 +38,8 @@ struct SearchState {
     var notesDue: UInt64 = 0
     /// Messages that should not wait for those that arrived before them.
     var live: [SearchPosition] = []
-    /// What the index is to know of the newest arrival numbers, made when they came, since what they
-    /// say was open then. All is made anew if anything changes that was said before.
+    /// Rows for the newest arrival numbers, prepared on arrival, since their content was decrypted
+    /// then. All are prepared again when something earlier changes.
     var prepared: [Int64: SearchRow?] = [:]
     /// Documents that were erased, by short number.
     var erased: [Int64] = []
@@ -63,7 +63,7 @@ struct SearchTodo: Equatable {
     var erased: [Int64] = []
     /// From where on all is taken once more, for that is more than is worth a list.
     var from: Int64?
-    /// Whether the index is to be made anew.
+    /// Whether the index has to be rebuilt.
     var isAll = false
 
     /// Entries that are kept one by one: 64 KiB.

@@ -39,7 +39,7 @@ struct SearchText {
         }
     }
 
-    /// - Returns: whether the next letter may go on with the same run.
+    /// - Returns: whether the next letter may continue the same run.
     private mutating func take(_ value: UInt32, at index: Int, isOpen: Bool) -> Bool {
         if value == SearchFolding.separator { return false }
         guard isOpen, let last = folded.last, let source = sources.last, let run = runs.last else {

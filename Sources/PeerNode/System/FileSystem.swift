@@ -71,7 +71,7 @@ public enum FileSystem {
         }
     }
 
-    /// Makes a file (mode 0600) that did not exist, as a whole: it never stands there half written.
+    /// Creates a new file (mode 0600) atomically: it is never visible half written.
     ///
     /// - Throws: `SystemError`; `isExistingFile` says that there is one, which was left alone.
     public static func create(_ path: String, with bytes: [UInt8]) throws(SystemError) {
@@ -198,7 +198,7 @@ public enum FileSystem {
         return seconds &* 1_000_000_000 &+ Int64(nanoseconds)
     }
 
-    /// The folder that holds `path`: what stands before the last slash.
+    /// The folder that contains `path`: the part before the last slash.
     public static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -210,8 +210,8 @@ public enum FileSystem {
         return try .result(of: "open", path: path) { open(path, flags | O_CLOEXEC, 0o600) }
     }
 
-    /// Opens a plain file to be read, whatever a name from outside stands for: a pipe or a device is
-    /// never waited for.
+    /// Opens a regular file for reading, whatever a path from outside names: it never waits for a
+    /// pipe or a device.
     ///
     /// - Throws: `SystemError`; EINVAL where it is none.
     static func openPlainFile(_ path: String) throws(SystemError) -> FileDescriptor {

@@ -55,7 +55,7 @@ public struct LoginRequest: Equatable, Sendable {
         challenge = sha256(Array(verifier.utf8))
     }
 
-    /// The address that is to be opened.
+    /// The URL to open.
     public var address: String {
         var fields = [
             ("client_id", client), ("redirect_uri", redirect), ("scope", "openid profile email"),

@@ -5,7 +5,7 @@ import WorkspaceModel
 public enum TokenCheck {
     /// What is wanted of a token.
     public struct Expectation: Equatable, Sendable {
-        /// Who has to have made it.
+        /// The expected issuer.
         public let issuer: String
         /// For which program.
         public let audience: String
@@ -23,11 +23,11 @@ public enum TokenCheck {
 
     /// What a token that was taken says.
     public struct Account: Equatable, Sendable {
-        /// Whom its issuer means.
+        /// The account, in the issuer's terms.
         public let subject: String
         /// What they are called there.
         public var name: String?
-        /// An address that the issuer has verified, as it stands there.
+        /// An address that the issuer has verified, unchanged.
         public var email: String?
         /// When the token ends, milliseconds since 1970.
         public let expiry: UInt64
@@ -39,7 +39,7 @@ public enum TokenCheck {
         }
     }
 
-    /// A signature that is to be verified.
+    /// A signature to verify.
     public struct Signature: Equatable, Sendable {
         /// By which algorithm.
         public let algorithm: TokenKey.Algorithm

@@ -20,7 +20,7 @@ public struct TokenKey: Equatable, Sendable {
     /// Its `SubjectPublicKeyInfo` in DER.
     public let info: [UInt8]
 
-    /// The usable keys of a JWK set, as they stand in it.
+    /// The usable keys of a JWK set, in order.
     ///
     /// - Parameter bytes: from outside.
     /// - Throws: `badKeys` for what is no such set, or too large.

@@ -31,7 +31,7 @@ public final class Dialer {
         descriptor = try .socket(address.family, SOCK_STREAM)
         let raw = RawSocketAddress(address)
         let result = raw.withPointer { connect(descriptor.number, $0, $1) }
-        // An interrupted connect goes on by itself, like one that was begun.
+        // An interrupted connect continues by itself, like one that was started.
         let number = currentErrorNumber()
         guard result == 0 || number == EINPROGRESS || number == EINTR else {
             throw SystemError("connect", path: address.description, number: number)

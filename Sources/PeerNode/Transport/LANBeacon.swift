@@ -20,7 +20,7 @@ public final class LANBeacon {
     public struct Datagram: Equatable, Sendable {
         /// Its bytes, at most `datagramByteCountMax`.
         public let bytes: [UInt8]
-        /// Who sent it, with the interface for a link-local address.
+        /// The sender, with the interface for a link-local address.
         public let source: SocketAddress
     }
 

@@ -59,8 +59,8 @@ extension NetworkInterface {
             isRunning: isRunning, addresses: addresses.sorted())
     }
 
-    /// The bytes of IPv6 addresses of which the kernel does not know yet whether somebody else has them:
-    /// nothing can be sent from one for about a second.
+    /// The bytes of IPv6 addresses that the kernel still checks for duplicates: nothing can be sent
+    /// from one for about a second.
     private static func tentativeAddresses() -> Set<[UInt8]> {
         let file = try? FileSystem.read("/proc/net/if_inet6", byteCountMax: 1 << 20)
         var found: Set<[UInt8]> = []

@@ -132,7 +132,7 @@ extension FileDescriptor {
         return result == 0 ? raw.address : nil
     }
 
-    /// Who is at the other end.
+    /// The peer's address.
     var remoteAddress: SocketAddress? {
         var raw = RawSocketAddress()
         let result = raw.fill { getpeername(number, $0, &$1) }

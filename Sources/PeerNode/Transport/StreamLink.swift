@@ -128,7 +128,7 @@ public final class StreamLink {
         return nil
     }
 
-    /// Tells the other side, after what waits, that nothing more will come. Reading goes on.
+    /// Tells the peer, after the pending bytes, that nothing more will come. Reading continues.
     public func finishWriting(now: UInt64) {
         isFinishing = true
         flush(now: now)
@@ -137,8 +137,8 @@ public final class StreamLink {
     /// Whether all was sent and the other side knows that it was all.
     public var hasFinishedWriting: Bool { isFinishing && unsent.isEmpty }
 
-    /// Has the kernel forget what waits and reset the connection when the link is dropped, for a
-    /// peer that is not owed an orderly end.
+    /// Makes the kernel drop pending bytes and reset the connection when the link is dropped, for a
+    /// peer that needs no orderly close.
     public func abandon() {
         var option = linger(l_onoff: 1, l_linger: 0)
         let size = socklen_t(MemoryLayout<linger>.size)

@@ -26,14 +26,14 @@ extension StreamLink {
         return StreamLink(descriptor, remoteAddress: remoteAddress)
     }
 
-    /// Has the poller report the link only when so many bytes have come, or its end.
+    /// Makes the poller report the link only when so many bytes have arrived, or its end.
     func gather(_ byteCount: Int) {
         // Where the kernel cannot, it reports more often.
         try? descriptor.setOption(
             SOL_SOCKET, SO_RCVLOWAT, Int32(clamping: max(1, byteCount)))
     }
 
-    /// Has the kernel take as much as it has room for, of a link that is about to be let go.
+    /// Makes the kernel take as much as it has room for, on a link that is about to be dropped.
     ///
     /// Nothing comes any more that could overtake it, and what the kernel does not take is lost.
     func lastWords() {

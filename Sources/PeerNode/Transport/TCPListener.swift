@@ -85,7 +85,7 @@ public final class TCPListener {
 public enum PortPolicy {
     /// Tried first by a home that has no port yet.
     public static let first: UInt16 = 29_790
-    /// Tried when that one is taken. Below the kernel's ephemeral range, above the fixed ports.
+    /// Tried when that one is in use. Below the kernel's ephemeral range, above the fixed ports.
     public static let others: ClosedRange<UInt16> = 29_793...32_767
 
     /// Every port in the order in which to try them.

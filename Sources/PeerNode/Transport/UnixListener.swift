@@ -18,7 +18,7 @@ public final class UnixListener {
         case folder(FileSystem.FolderFault)
         /// Another node answers there.
         case inUse(path: String)
-        /// Something stands there that is no socket, or a link. It is left alone.
+        /// Something other than a socket, or a symbolic link, has this path. It is left alone.
         case inTheWay(path: String, kind: FileStatus.Kind)
         /// A socket of somebody else.
         case foreign(path: String, owner: UInt32)
@@ -76,7 +76,7 @@ public final class UnixListener {
     public struct Client {
         /// The stream to it.
         public let link: UnixLink
-        /// Who it is.
+        /// The user at the other end.
         public let credentials: PeerCredentials
     }
 
@@ -104,7 +104,7 @@ public final class UnixListener {
         return (clients, refused, problem)
     }
 
-    /// Removes the socket's file, unless another one stands there by now.
+    /// Removes the socket's file, unless another one has replaced it.
     public func removeFile() throws(SystemError) {
         guard let found = try? FileSystem.status(of: path), found.device == place.device,
             found.inode == place.inode

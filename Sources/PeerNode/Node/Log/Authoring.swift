@@ -113,8 +113,8 @@ extension OperationLog {
         return signed.id
     }
 
-    /// What stands for the group key in a draft of a guest, who has none. Nothing that a guest may
-    /// write seals a name, so nothing is ever sealed under it.
+    /// A placeholder for the group key in a guest's draft, since a guest has none. Guests can write
+    /// nothing that seals a name, so nothing is ever sealed under it.
     private func guestKey(in workspace: Workspace) -> (id: KeyID, key: SymmetricKey)? {
         guard workspace.ownRole == .guest else { return nil }
         let key = SymmetricKey(using: environment.random, lifetime: .long)

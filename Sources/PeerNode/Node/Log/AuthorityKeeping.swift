@@ -7,7 +7,7 @@ import WorkspaceModel
 extension Retention {
     /// Moves what is kept of the authority document after an operation came.
     ///
-    /// - Parameter branch: where it lies.
+    /// - Parameter branch: the branch it is on.
     func rekeepAuthority(
         after operation: OperationID, _ change: AuthChange, on branch: Int64,
         in workspace: Workspace
@@ -25,7 +25,7 @@ extension Retention {
 
     /// Moves the kept tips of the authority document after reasons to keep came or went.
     ///
-    /// - Parameter branch: where the first of `held` lies, if that is known.
+    /// - Parameter branch: the branch of the first of `held`, if known.
     func rekeepAuthority(
         holding held: [OperationID], releasing released: [OperationID],
         on branch: Int64? = nil, in workspace: Workspace
@@ -54,7 +54,7 @@ extension Retention {
         }
     }
 
-    /// Makes all kept tips of the authority document anew.
+    /// Recomputes all retained tips of the authority document.
     ///
     /// - Cost: linear in the size of the document.
     func rekeepAuthority(in workspace: Workspace) throws(StorageError) {
@@ -69,8 +69,8 @@ extension Retention {
             _ = kept.hold(evaluator.opaqueOperations, citing: evaluator.directPast)
         }
         workspace.judged.kept = kept
-        // Of a part that is away nobody can say what it keeps. Tips stay as they are until it is
-        // back and all is judged anew.
+        // What a missing part retains is unknown. Tips stay as they are until it is back and
+        // everything is judged again.
         guard !room.hasDamagedAuthority(workspace) else { return }
         var last: [LogName: LogBranch.KeptTip] = [:]
         for id in workspace.authorityOrder where kept.contains(id) {
@@ -104,7 +104,7 @@ extension Retention {
         return nil
     }
 
-    /// The branch on which an operation lies, which only a log that has forked leaves open.
+    /// The branch of an operation, which is ambiguous only in a forked log.
     private func branch(
         of id: OperationID, _ record: Workspace.AuthorityRecord, in workspace: Workspace
     ) throws(StorageError) -> Int64? {
@@ -150,7 +150,7 @@ extension Retention {
 private struct KeptEnd {
     /// The last operation that is kept from now on.
     private(set) var lastKept: LogBranch.KeptTip?
-    /// The first that is not any more.
+    /// The first that is no longer retained.
     private(set) var firstGone: LogBranch.KeptTip?
 
     mutating func note(_ tip: LogBranch.KeptTip, isKept: Bool) {

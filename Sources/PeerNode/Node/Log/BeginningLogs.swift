@@ -45,7 +45,7 @@ extension LogShares {
         return false
     }
 
-    /// Where a log counts: in its document, of which others pay for each (S-5, S-8), or together with
+    /// Where a log counts: in its document, each of which is paid for (S-5, S-8), or together with
     /// all others in documents that nobody has begun.
     private func countedPlace(of log: LogName, in workspace: Workspace) -> DocumentID {
         let document = log.document
@@ -53,8 +53,8 @@ extension LogShares {
         return store.operations.privateDocument(document, in: workspace.number)?.id ?? .zero
     }
 
-    /// What is not asked for when a log could not begin: others of that device in that document. Those
-    /// that are here go on.
+    /// The name under which no more is requested when a log could not begin: other new logs of that
+    /// device in that document. Existing ones continue.
     func holder(ofNew log: LogName, in workspace: Workspace) -> [UInt8] {
         holder(of: log, in: workspace) + [1]
     }

@@ -36,8 +36,8 @@ final class BranchPruning: LogPart {
         }
     }
 
-    /// Removes what stayed only because something that waited cited it, and waits no more: taken, or
-    /// gone with who brought it.
+    /// Removes branches that were kept only because a waiting operation cited them, once it waits
+    /// no longer: it was taken, or dropped with its source.
     func pruneLoosened() throws(StorageError) {
         for (number, logs) in room.waiting.takeLoosened() {
             guard let workspace = core.workspaces[number] else { continue }
@@ -79,7 +79,7 @@ final class BranchPruning: LogPart {
         crowdedAt[place] = left + max(Limits.branchesCrowdedMax, left / 2)
     }
 
-    /// Logs of one document. What goes lets go of what it cites, in other logs too.
+    /// Logs of one document. A removed branch also releases what it cites, in other logs too.
     private func prune(_ logs: [LogName], in workspace: Workspace) throws(StorageError) {
         var crowded: [LogBranch] = []
         for log in logs {
@@ -124,7 +124,7 @@ final class BranchPruning: LogPart {
         var isReviewed = false
         for branch in branches {
             let end = ends[branch.number] ?? nil
-            // What these redactions deleted, or these undos brought back, may be so no more.
+            // What these redactions deleted, or these undos restored, may no longer be so.
             if !isReviewed, try store.view.redactions.hasNamings(in: branch.number, behind: end) {
                 try sink.reviewRedactions(inDocument: document.number)
                 isReviewed = true

@@ -67,8 +67,8 @@ extension OperationLog {
                 .contains { document.everIn.contains($0) }
     }
 
-    /// Whether nothing before the tip of a branch lies in a log of somebody who has begun very many, as
-    /// far as a short look tells: who has few logs may cite all of an accomplice's.
+    /// Whether nothing before the tip of a branch is in a log of someone who has begun very many,
+    /// as far as a short search shows: an author with few logs may cite all of an accomplice's.
     private func restsOnFew(
         _ branch: LogBranch, _ owners: LogOwners, in workspace: Workspace
     ) throws(StorageError) -> Bool {

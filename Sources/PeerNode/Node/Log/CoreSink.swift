@@ -34,7 +34,7 @@ protocol CoreSink: LogSink {
 
     // MARK: Private documents
 
-    /// Something came that a document is to be judged by.
+    /// An operation arrived that affects the judgement of a document.
     func judgeLater(
         _ document: DocumentID, in workspace: Workspace, from source: OperationSource)
     /// Takes a key of a private document.
@@ -60,7 +60,7 @@ protocol CoreSink: LogSink {
 
     // MARK: Others
 
-    /// What changed of a private document since it was told of last.
+    /// Reports what has changed in a private document since the last report.
     func tell(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError)
@@ -80,10 +80,10 @@ protocol CoreSink: LogSink {
     /// The member's own address was changed, removed or hidden.
     func emailEdited(
         from before: String?, to after: String?, in workspace: Workspace) throws(NodeError)
-    /// Turns the passphrase of a home that begins with another device's help into a key, beside the
-    /// loop, and goes on then.
+    /// Derives a key from the passphrase of a home that starts by a device link, beside the loop,
+    /// and continues then.
     ///
-    /// - Returns: whether that goes on; `false` where there is nothing to seal.
+    /// - Returns: whether that was started; `false` where there is nothing to seal.
     func sealsFirst(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> Bool
     /// The same of a home that begins with a recovery phrase.
     func sealsFirst(_ draft: RecoveryDraft, _ scope: CallScope) throws(NodeError) -> Bool

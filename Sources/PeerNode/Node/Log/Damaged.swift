@@ -34,8 +34,8 @@ extension OperationLog {
         workspace.held.staleDocuments = []
     }
 
-    /// The private documents that this device asks for as a guest: those of which it was ever given
-    /// a key. Ascending; of more than an opening takes some, those that are stored first.
+    /// The private documents that this device asks for as a guest: those to which it was ever given
+    /// a key. Ascending; if there are more than an opening can hold, those that are stored first.
     ///
     /// The store is asked and not the keys, which a locked node does not have.
     func namedDocuments(of workspace: Workspace) -> [DocumentID] {

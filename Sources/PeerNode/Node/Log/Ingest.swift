@@ -137,7 +137,7 @@ extension OperationLog {
     ) throws(StorageError) -> IngestOutcome {
         if isErased(run, in: workspace) { return .known }
         if isOutOfScope(run, in: workspace) { return .rejected(.wrongScope) }
-        // Before anything is waited for: what is judged on its own bytes must not take up room.
+        // Before anything waits: an operation that fails on its own bytes must not take up space.
         do throws(Rejection) {
             for entry in run.entries { try OperationChecks.checkForm(entry) }
         } catch {
@@ -251,7 +251,7 @@ extension OperationLog {
             rest, needing: mayVouch ? gap.needed : [], citing: cited, in: workspace,
             from: source)
         let isKept = waiting.admit(guest, until: gap.missing, besides: gap.others)
-        // Who has this has that. It may have been passed over as one branch too many.
+        // A peer that has this has that too. It may have been passed over as one branch too many.
         if !gap.targets.isEmpty,
             let sync = network.links[LinkID(source.number)]?.syncs[workspace.number]
         {
@@ -263,13 +263,14 @@ extension OperationLog {
         return .waiting
     }
 
-    /// What a run goes on from: without it the run could not be taken either.
+    /// The entry that a run continues: without it the run could not be taken either.
     private func citation(ofPrevious run: OperationRun) -> WaitingRoom.Citation? {
         run.previousReference.map { .init($0.id, at: .init(run.log, $0.sequence)) }
     }
 
-    /// Whether something that waits cites an operation of a run whose log may have more branches than
-    /// are kept: then what the run goes on from is needed as well, though it would be too many.
+    /// Whether a waiting operation cites one of a run whose log may have more branches than are
+    /// kept: then the entry that the run continues is needed too, even though it would exceed the
+    /// bound.
     private func isWaitedFor(_ run: OperationRun, in workspace: Workspace) -> Bool {
         guard run.log.document != workspace.id,
             store.operations.branchCount(of: run.log, in: workspace.number) >= Limits.branchesMax,
@@ -279,8 +280,8 @@ extension OperationLog {
         return waiting.needs(identities, at: run.firstSequence, of: run.log)
     }
 
-    /// Whether a run stands behind what could not be paid for: it waits at its source. Here it would
-    /// only take room.
+    /// Whether a run follows something that could not be paid for: it waits at its source. Here it
+    /// would only take up space.
     private func isLeftAtSource(
         _ run: OperationRun, _ gap: IngestGap, in workspace: Workspace
     ) -> Bool {

@@ -75,7 +75,7 @@ extension OperationLog {
 
     /// Whether the other end is nobody here: no grant in force, or an older secret only.
     func isOutsider(_ link: PeerLink, _ device: DeviceID, in workspace: Workspace) -> Bool {
-        // Who is joining asks before being anybody.
+        // A device that is joining asks before it is a member.
         guard workspace.standing == .member else { return false }
         if workspace.judged.evaluator.bestGrant(of: device) == nil { return true }
         let own = (link.peer?.labels ?? []).filter { $0.workspace == workspace.id }
@@ -89,8 +89,8 @@ extension OperationLog {
 }
 
 extension AuthOperation {
-    /// What the evaluator is told of an operation whose form and signature were checked. What it
-    /// cites has to be in the workspace already.
+    /// The evaluator's input for an operation whose form and signature were checked. What it cites
+    /// has to be in the workspace already.
     convenience init(
         _ id: OperationID, _ record: Workspace.AuthorityRecord, previous: OperationID?,
         dependencies: [OperationID], in workspace: Workspace
@@ -121,7 +121,7 @@ extension AuthOperation {
 }
 
 extension Workspace.AuthorityRecord {
-    /// What an operation of the authority document says, and where it lies.
+    /// The content of an authority operation, and where it is stored.
     convenience init(
         _ payload: AuthorityPayload, _ header: OperationHeader, arrival: Int64,
         in workspace: WorkspaceID

@@ -9,7 +9,7 @@ struct IngestGap {
     /// What else the entry cites that is not stored, where that is found out: of the authority
     /// document, whose operations may be passed over until somebody is known to need them.
     var others: [OperationID] = []
-    /// Where what it cites lies, as far as that is found out.
+    /// Where the cited operations are, as far as that is known.
     var needed: [WaitingRoom.Place] = []
     /// All that the entry cites in its document, where logs there have a bound on their branches.
     var cited: [WaitingRoom.Citation] = []

@@ -51,9 +51,9 @@ extension OperationLog {
 
     /// The general case: part of the run is stored, or the log has forked, or forks here.
     ///
-    /// The run names the operation that it goes on from, so there is one place for it, however many
-    /// branches the log has. Where it would be surplus there, its ids say so and no signature is
-    /// looked at: the branches that are too many cost one hash for each entry.
+    /// The run names the entry that it continues, so it has one place, however many branches the
+    /// log has. If it would exceed the bound there, its ids show that before any signature is
+    /// checked: excess branches cost one hash per entry.
     private func placeBesideOthers(
         _ run: OperationRun, _ branches: [LogBranch], in workspace: Workspace, isNeeded: Bool
     ) throws(StorageError) -> Placing {
@@ -97,8 +97,8 @@ extension OperationLog {
         let link: ChainLink?
     }
 
-    /// The stored operation that a run goes on from, `nil` where there is none: who asks has
-    /// seen to it that it is stored.
+    /// The stored operation that a run continues, `nil` where there is none: the caller has made
+    /// sure that it is stored.
     private func start(
         of run: OperationRun, _ branches: [LogBranch], in workspace: Workspace
     ) throws(StorageError) -> Start? {
@@ -151,7 +151,7 @@ private struct BranchBound {
     let branches: [LogBranch]
     let ends: OperationStore.BranchEnds
 
-    /// Whether what is new of a run stands behind all that is kept, and nothing waits for it.
+    /// Whether the new part of a run sorts after everything that is kept, and nothing waits for it.
     func excludes(
         _ position: OperationLog.RunPosition, _ identities: [ChainLink], of run: OperationRun,
         _ waiting: WaitingRoom, _ store: NodeStore

@@ -97,7 +97,7 @@ extension OperationLog {
             })
     }
 
-    /// Where what each operation cites is stored; what stands before it in the same run is not yet.
+    /// Where the cited operations are stored; earlier ones of the same run are not stored yet.
     private func cited(
         by operations: [CheckedOperation], in document: DocumentID, of workspace: Workspace
     ) throws(StorageError) -> [[StoredPlace]] {

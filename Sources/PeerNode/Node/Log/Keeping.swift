@@ -10,7 +10,7 @@ final class Retention: LogPart {
     /// Branches whose kept tip moved in this turn, by workspace.
     var moved: [Int64: Set<Int64>] = [:]
 
-    /// Makes the kept tips of a content document anew, after verdicts changed.
+    /// Recomputes the retained tips of a content document, after verdicts changed.
     func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let branches = store.operations.branches(in: document, of: workspace.number)
         let wasRootKept = try sink.isRootKept(of: document, in: workspace)

@@ -203,7 +203,8 @@ final class LogShares: LogPart {
 
     // MARK: Own operations
 
-    /// Counts an own operation as everybody else does, to say so when others have to wait for it.
+    /// Counts an operation of this device as everybody else does, to report it when others have to
+    /// wait for it.
     func countOwn(
         _ operation: CheckedOperation, _ payload: AuthorityPayload, of log: LogName,
         in workspace: Workspace

@@ -8,7 +8,7 @@ protocol LogSink: AnyObject {
     func settleVerdicts() throws(StorageError)
     /// Whether a verdict in a log waits for that.
     func isUnsettled(_ log: LogName, in workspace: Workspace) -> Bool
-    /// Who pays for what the authority operation that is stored next turns over.
+    /// Who pays for the verdicts that the next stored authority operation reverses.
     func notePayer(_ payer: UnsettledVerdicts.Payer?)
 
     /// An authority operation was stored, with all that it turned over.
@@ -21,11 +21,11 @@ protocol LogSink: AnyObject {
         in workspace: Workspace, from source: OperationSource) throws(StorageError)
     /// All of a run was taken: what its keys open can be shown.
     func foldUnfolded(in workspace: Workspace, from source: OperationSource) throws(StorageError)
-    /// Operations came again of which the disk may have lost some.
+    /// Operations arrived again, some of which the disk may have lost.
     func repair(
         with operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
         from source: OperationSource) throws(StorageError)
-    /// Operations came again of which some may lie here without their payload.
+    /// Operations arrived again, some of which may be stored here without their payload.
     func fillMissing(
         with operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
         from source: OperationSource) throws(StorageError)
@@ -38,7 +38,7 @@ protocol LogSink: AnyObject {
 
     /// Whether the root of a private document is kept, and the same for others as `false`.
     func isRootKept(of document: DocumentID, in workspace: Workspace) throws(StorageError) -> Bool
-    /// Adds the root to what is kept of a private document, of which anything else is.
+    /// Adds the root to what is retained of a private document, if anything else of it is.
     func addRoot(
         to ends: inout OperationStore.BranchEnds, of document: DocumentID, in workspace: Workspace
     ) throws(StorageError)

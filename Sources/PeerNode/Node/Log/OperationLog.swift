@@ -51,8 +51,8 @@ final class OperationLog: Component {
 }
 
 extension OperationLog {
-    /// The clock goes on after everything stored. After the tips of our own logs it does so
-    /// even when they lie far ahead of the wall clock; `nextTimestamp` then begins a new
+    /// The clock continues after everything stored. After the tips of this device's own logs it
+    /// does so even when they are far ahead of the wall clock; `nextTimestamp` then begins a new
     /// incarnation.
     func observe(_ branch: LogBranch) {
         clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)

@@ -23,8 +23,8 @@ final class Surplus {
         self.log = log
     }
 
-    /// How far branches are kept that are kept less far from now on, `nil` for not at all: what
-    /// counts no more and nothing kept cites.
+    /// The new ends of branches that are retained less far than before, `nil` for not at all: what
+    /// no longer counts and nothing retained cites.
     func unkept(_ branches: [LogBranch]) throws(StorageError) -> [Int64: UInt64?] {
         var lowering = BranchLowering(
             operations, reach: { $0.kept?.sequence },
@@ -114,7 +114,7 @@ final class Surplus {
     }
 
     private func citationsByLog() -> [LogName: [WaitingRoom.Citation]] {
-        // What is to be taken next has left the room, and cites still.
+        // Runs that are taken next have left the buffer, but still cite.
         let next = log.released.filter { $0.run.log.document == document.id }.flatMap(\.cited)
         return Dictionary(
             grouping: log.waiting.citations(in: document.id) + next, by: \.place.log)

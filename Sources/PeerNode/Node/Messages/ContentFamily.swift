@@ -9,7 +9,7 @@ protocol ContentFamily: AnyObject {
     func fold(
         _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,
         from source: OperationSource) throws(StorageError)
-    /// These operations count now, or do not any more. Those that are deleted never do.
+    /// These operations count now, or no longer do. Deleted ones never do.
     func judge(
         _ arrivals: [Int64], isValid: Bool, in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError)

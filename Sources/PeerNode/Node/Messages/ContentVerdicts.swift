@@ -38,7 +38,8 @@ extension Messages {
         store.operations.spans(of: branch).contains { $0.validThrough != .max }
     }
 
-    /// Judges anew what cites these grants, everywhere in a document, and shows and hides it.
+    /// Judges again the content that cites these grants, everywhere in a document, and shows and
+    /// hides it.
     ///
     /// - Parameter grants: their short numbers; `nil` for all there are.
     /// - Returns: whether anything changed.
@@ -101,7 +102,7 @@ extension Messages {
         return hasChanged
     }
 
-    /// The operations of a span that lie between the old and the new end of what is valid.
+    /// The operations of a span between the old and the new end of what is valid.
     private static func moving(
         in places: ClosedRange<UInt64>, _ old: UInt64?, _ new: UInt64?, before end: UInt64
     ) -> ClosedRange<UInt64>? {
@@ -147,7 +148,7 @@ extension Messages {
         }
     }
 
-    /// Hides what lost its effect. Its author goes on seeing it, and is told.
+    /// Hides what lost its effect. Its author still sees it, and is told.
     private func hide(
         _ positions: [ViewStore.Position], of branch: LogBranch, under number: Int64,
         in workspace: Workspace, _ source: OperationSource

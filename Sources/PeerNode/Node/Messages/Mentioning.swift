@@ -13,7 +13,7 @@ struct MentionFinder {
         case former(Former)
     }
 
-    /// A name that stands in a text and that nobody has now, with those who had it.
+    /// A name in a text that nobody has now, with those who had it.
     struct Former: Equatable {
         let name: String
         let holders: [MemberID]
@@ -34,7 +34,7 @@ struct MentionFinder {
 
     /// Looks for these people. Two of one name are both meant.
     ///
-    /// - Parameter formerly: what people were called, of which is taken what nobody is called here.
+    /// - Parameter formerly: former names, of which those are used that nobody has here now.
     init(
         _ people: [(member: MemberID, name: String)],
         formerly: [(member: MemberID, name: String)] = []
@@ -83,7 +83,7 @@ struct MentionFinder {
         return found
     }
 
-    /// Whom `text` mentions: at each `@` the longest name that stands there.
+    /// Whom `text` mentions: at each `@` the longest name that occurs there.
     func mentions(in text: String) -> Mentions { look(in: text).mentions }
 
     /// The same, and former names at which nothing that somebody is called stands.
@@ -123,7 +123,7 @@ struct MentionFinder {
         return today?.meaning ?? beginning(at: rest)
     }
 
-    /// Whom a word of two letters or more means with which the name of one of them alone begins.
+    /// The person whose name is the only one that starts with a word of two or more letters.
     private func beginning(at rest: Substring) -> Meaning? {
         let word = rest.prefix(longest + 1).prefix { Self.isWord($0) }
         guard word.count >= 2, let short = NameFolding.key(of: String(word)), !short.isEmpty else {
@@ -151,8 +151,8 @@ struct MentionFinder {
         return nil
     }
 
-    /// Whom an id means, or the beginning of one that nobody else's begins with: so one of two
-    /// people with one name can be meant.
+    /// The person with an id, or with a unique prefix of one: so one of two people with the same
+    /// name can be mentioned.
     private func member(at rest: Substring) -> MemberID? {
         guard rest.utf8.starts(with: "u_".utf8) else { return nil }
         let text = rest.prefix(2 + Self.idLetters + 1).prefix { Self.isWord($0) }
@@ -163,7 +163,7 @@ struct MentionFinder {
         return found.count == 1 ? found.first?.member : nil
     }
 
-    /// Letters of the Latin script and digits: what an address or a longer word goes on with.
+    /// Letters of the Latin script and digits, which continue an address or a longer word.
     private static func isWord(_ character: Character) -> Bool {
         guard let scalar = character.unicodeScalars.first, scalar.value < 0x250 else {
             return false

@@ -13,7 +13,7 @@ final class Messages: Component {
     var queuedRedactions = 0
     /// How much of it is judged in one turn.
     var redactionBudget = Limits.redactionsJudgedPerTurnMax
-    /// The documents of which the store says that not all is judged.
+    /// The documents that are not completely judged, according to the store.
     var storedReviews: [Int64] = []
     /// The documents in which something was ever redacted, by short number.
     var redactedDocuments: Set<Int64> = []

@@ -77,7 +77,8 @@ extension Messages {
     func settleRedactions() throws(StorageError) {
         guard !redactionReviews.isEmpty, mayWrite, !workspaces.isEmpty else { return }
         var budget = redactionBudget
-        // Nobody's documents wait for what somebody had judged anew in another one.
+        // No document has to wait for the redactions that somebody causes to be judged again in
+        // another one.
         let limit = Limits.redactionsWeighedPerTurnMax / redactionReviews.count
         for number in redactionReviews.keys.sorted() {
             guard let row = store.operations.document(numbered: number),
@@ -144,15 +145,15 @@ extension Messages {
         return count
     }
 
-    /// What is said about messages and, being deleted or not any more, counts otherwise now. By
-    /// arrival number.
+    /// Annotations that count differently now because they were deleted or restored. By arrival
+    /// number.
     private struct SaidAnew {
         var gone: [Int64] = []
         var back: [Int64] = []
-        /// All that is deleted, and all that is not any more, whatever it says.
+        /// Everything that was deleted, and everything that was restored, of any kind.
         var deleted: [Int64] = []
         var restored: [Int64] = []
-        /// What somebody said of himself.
+        /// Profile fields that were redacted.
         var forgotten = Profiles.ForgottenWords()
         /// Whether something in an own document has changed by it.
         var isOwnChanged = false
@@ -218,12 +219,12 @@ extension Messages {
             if before == nil {
                 try tell(.messageDeleted, stored, by: redaction, in: workspace, isBackfill)
             }
-            // Last, for only who is still there can be told of.
+            // Last, since only remaining operations can be reported.
             if gap == .nowhere { try showGap(of: stored, gap, in: workspace) }
         }
     }
 
-    /// Has an operation count again that is not deleted any more.
+    /// Restores an operation that is no longer deleted.
     private func bringBack(
         _ stored: StoredOperation, in document: OperationStore.DocumentRow,
         _ workspace: Workspace, _ said: inout SaidAnew, isBackfill: Bool

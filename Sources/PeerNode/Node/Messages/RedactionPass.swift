@@ -12,8 +12,8 @@ final class RedactionPass {
         /// The right that its author had when it was written, as its clock says.
         var formerPower: Int?
 
-        /// Who had the right when it was written keeps what was deleted by it. Clocks can be wrong
-        /// on purpose, so this reaches nothing that was written later than it says.
+        /// A deletion stays in force if its author had the right when it was written. Clocks can be
+        /// wrong on purpose, so it affects nothing that was written after its own timestamp.
         func voice(about target: StoredOperation?) -> Messages.RedactionVoice? {
             guard power == nil, let target,
                 target.entry.timestamp.rawValue < operation.entry.timestamp.rawValue
@@ -28,7 +28,7 @@ final class RedactionPass {
         let document: Int64
     }
 
-    /// Who speaks under a grant.
+    /// The member behind a grant, and what they may do.
     struct Right {
         let member: MemberID
         /// Whether anything under it may delete what others wrote.

@@ -3,8 +3,7 @@ import WorkspaceModel
 
 /// Which redactions of a document have to be judged again.
 struct RedactionReview {
-    /// The redactions that came, because of which alone a verdict can be another one than before;
-    /// `nil` for any reason.
+    /// The arrived redactions, the only ones that may have changed a verdict; `nil` for any reason.
     typealias Cause = Set<Int64>?
 
     /// Operations that a redaction names, or that came after it.
@@ -22,7 +21,8 @@ struct RedactionReview {
     private(set) var grants: [Int64: Int64] = [:]
     /// What was taken for these already: to be judged once is enough, however many name it.
     private var walked: Set<OperationReference> = []
-    /// Everything that is deleted, behind this arrival number: a redaction may be stored no more.
+    /// Everything that is deleted, after this arrival number: its redaction may no longer be
+    /// stored.
     private(set) var deleted: Int64?
     /// What was found out meanwhile, until something is asked that may change it.
     private(set) var pass = RedactionPass()
@@ -37,14 +37,14 @@ struct RedactionReview {
 
     var isDone: Bool { targets.isEmpty && arrived.isEmpty && grants.isEmpty && deleted == nil }
 
-    /// Has everything judged anew that redactions under a grant name.
+    /// Schedules everything that redactions under a grant name.
     mutating func walk(_ grant: Int64) {
         grants[grant] = 0
         walked = []
         pass = RedactionPass()
     }
 
-    /// Has everything judged anew that is deleted.
+    /// Schedules everything that is deleted.
     mutating func walkDeleted() {
         deleted = 0
         pass = RedactionPass()

@@ -53,7 +53,7 @@ extension Messages {
     /// How much may wait in memory, of all documents together.
     private var redactionQueueMax: Int { 8 * redactionBudget }
 
-    /// Has all redactions of a document judged anew.
+    /// Schedules all redactions of a document to be judged again.
     func reviewRedactions(inDocument number: Int64) throws(StorageError) {
         guard redactedDocuments.contains(number) else { return }
         for grant in try store.view.redactions.grantsOfRedactions(in: number) {
@@ -62,8 +62,8 @@ extension Messages {
         redactionReviews[number, default: RedactionReview()].walkDeleted()
     }
 
-    /// Has the redactions of a document that cite one of these grants judged anew: they may have
-    /// lost or got their effect.
+    /// Schedules the redactions of a document that cite one of these grants: they may have lost or
+    /// gained their effect.
     func reviewRedactions(
         inDocument number: Int64, citing grants: Set<Int64>
     ) throws(StorageError) {
@@ -76,7 +76,7 @@ extension Messages {
         }
     }
 
-    /// Has all redactions of a workspace judged anew: more of it can be opened than before.
+    /// Schedules all redactions of a workspace: more of it can be opened than before.
     func reviewRedactions(of workspace: Workspace) throws(StorageError) {
         for number in redactedDocuments.sorted()
         where store.operations.document(numbered: number)?.workspace == workspace.number {
@@ -84,7 +84,7 @@ extension Messages {
         }
     }
 
-    /// Has judged anew what the owner and the admins of a channel deleted, where they are others
+    /// Schedules what the owner and the admins of a channel deleted, if these are different people
     /// than before.
     func reviewRedactions(
         of channel: Workspace.Channel?, since before: ChannelRuling?
@@ -94,8 +94,8 @@ extension Messages {
         try reviewRedactions(inDocument: channel.number)
     }
 
-    /// A right that ended reaches up to a cut. What lies before it counts as soon as the cut's
-    /// place is here.
+    /// A right that ended reaches up to a cut. What precedes it counts as soon as the cut's
+    /// operation is here.
     func reviewRedactions(
         after appended: [OperationStore.Appended], of log: LogName, branch: Int64,
         in workspace: Workspace
@@ -125,7 +125,7 @@ extension Messages {
 
     private static let readingCost = 16
 
-    /// Takes what is to be judged in this turn out of a review.
+    /// Takes from a review what this turn has to judge.
     func slice(
         of review: inout RedactionReview, in document: OperationStore.DocumentRow,
         _ workspace: Workspace, _ pass: RedactionPass, _ budget: inout Int
@@ -170,8 +170,8 @@ extension Messages {
         return slice.targets.sorted { $0.key.id < $1.key.id }.map { ($0.key, $0.value) }
     }
 
-    /// Reads redactions and undos of which only the place was noted, of each grant in turn, so that
-    /// nobody waits behind everything that somebody else has written.
+    /// Reads redactions and undos of which only the place was recorded, of each grant in turn, so
+    /// that nobody waits behind everything that somebody else has written.
     private func takeArrived(
         of review: inout RedactionReview, into slice: inout RedactionReview,
         in document: OperationStore.DocumentRow, _ workspace: Workspace, _ pass: RedactionPass,

@@ -14,7 +14,7 @@ extension Messages {
         case open
     }
 
-    /// Who says something, and with what weight.
+    /// The author of a redaction, and its rank.
     struct RedactionVoice {
         let member: MemberID
         /// The right to delete what others wrote: the smaller the stronger, `nil` for none.
@@ -30,7 +30,7 @@ extension Messages {
         let author = workspace.judged.subject(ofGrant: target.entry.grant)
         var best: Weighed?
         if let cause {
-            // Nothing else has changed, so that what counted before stands for all the others.
+            // Nothing else has changed, so the former winner represents all the others.
             for arrival in cause.union([before?.by].compactMap { $0 }).sorted() {
                 best = try weigh(arrival, about: target, by: author, best, in: workspace, pass)
             }
@@ -204,7 +204,7 @@ extension Messages {
         return power < other.power ?? .max
     }
 
-    /// Who speaks in a redaction or undo, `nil` where it is not valid.
+    /// The author of a redaction or undo, `nil` where it is not valid.
     ///
     /// - Parameter target: what a redaction is about; of an undo nothing.
     func voice(

@@ -90,7 +90,8 @@ extension Messages {
         else { return }
         let isOwn =
             core.membership.author(ofGrant: message.grant, in: workspace) == workspace.member
-        // Who has lost the right would write what has no effect, and again for each new word.
+        // A member who has lost the right would write operations without effect, one for each new
+        // annotation.
         guard mayDelete(isOwn: isOwn, in: channel, of: workspace) else { return }
         for arrival in arrivals {
             lateWords.append(

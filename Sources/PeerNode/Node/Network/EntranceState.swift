@@ -18,7 +18,7 @@ struct LinkAttempt {
     /// Whose answer it is, and under which key.
     let scope: CallScope
     let link: DeviceLink
-    /// What this device is to be called, in every workspace that it comes into.
+    /// The name of this device in every workspace that it joins.
     var name: String?
     /// Where to dial, in turn.
     private(set) var addresses: [PeerAddress]
@@ -26,7 +26,7 @@ struct LinkAttempt {
     let deadline: UInt64
     /// The number of the dial under way.
     var dial: UInt64?
-    /// The link it goes on over, once a dial has succeeded.
+    /// The link it continues on, once a dial has succeeded.
     var connection: LinkID?
     /// What the other device offered, by workspace.
     var offered: [WorkspaceID: LinkOffer.Membership] = [:]
@@ -51,7 +51,7 @@ struct LinkAttempt {
             || workspaces.values.contains { if case .reading = $0 { true } else { false } }
     }
 
-    /// Whether nothing but time stands before the next dial.
+    /// Whether the next dial waits only for its time.
     var isWaitingToDial: Bool {
         dial == nil && connection == nil && needsLink && !addresses.isEmpty
     }

@@ -21,12 +21,12 @@ struct JoinAttempt {
         case syncing
     }
 
-    /// Whose answer it is, and under which key; `nil` while it goes on in the background.
+    /// The call that waits for the answer, and its key; `nil` while it continues in the background.
     var scope: CallScope?
     let link: InviteLink
     /// Where to dial, in turn.
     private(set) var addresses: [PeerAddress]
-    /// On the monotonic clock; `nil` while it goes on in the background.
+    /// On the monotonic clock; `nil` while it continues in the background.
     var deadline: UInt64?
     var stage = Stage.searching
     /// The number of the dial under way.
@@ -56,7 +56,7 @@ struct JoinAttempt {
     private(set) var turnEnds: UInt64?
     private(set) var lastError = "no address answered"
 
-    /// The link it goes on over, once a dial has succeeded.
+    /// The link it continues on, once a dial has succeeded.
     var linkID: LinkID? { connection }
 
     init(scope: CallScope?, link: InviteLink, addresses: [PeerAddress], deadline: UInt64?) {
@@ -92,8 +92,8 @@ struct JoinAttempt {
     /// Whether every address has had its turn since the first refusal.
     var isRefused: Bool { refusal != nil && turnsLeft <= 0 && stage == .searching }
 
-    /// What somebody is told who waits for the answer, where one has refused: that one may not know, or
-    /// not want to, and where others were not reached it says so.
+    /// The error for the waiting caller, if a peer has refused: that peer may not know the
+    /// decision, or not want to tell, and if others could not be reached, the error says so.
     var toldRefusal: NodeError? {
         guard var told = refusal else { return nil }
         if hasMissed || turnsLeft > 0 {

@@ -156,7 +156,7 @@ struct CopiedHomes {
         3_600_000 << min(max(times - 1, 0), 7)
     }
 
-    /// Devices whose copies were told of since the start.
+    /// Devices whose copies were reported since the start.
     var told: Set<DeviceID> = []
     /// When a copy of this home signed something last, as far as is known, on the wall clock.
     var signedAt: UInt64?

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// Links, dials and addresses: what is known of the network now. It belongs to `Links`; it also
 /// holds the state of joins and of this device's history.
 final class NetworkState {
-    /// What strangers may cost, and those of whom nothing is known yet.
+    /// The budget for strangers, and the connections about which nothing is known yet.
     let strangers = Strangers()
     /// Joins and links of devices that are under way.
     let joining = Joining()
@@ -17,7 +17,7 @@ final class NetworkState {
     var registry = PeerRegistry()
     var links: [LinkID: PeerLink] = [:] { didSet { sorted = nil } }
     private var sorted: [PeerLink]?
-    /// Two links to one device of which one has to go.
+    /// Pairs of links to one device, of which one has to be closed.
     var contests: [LinkContest] = []
     /// Homes that run twice.
     var copies = CopiedHomes()
@@ -25,7 +25,7 @@ final class NetworkState {
     var resumes: [CallID] = []
     /// Whether links are of no use, because what they bring cannot be kept.
     var fullDisk = FullDiskRest()
-    /// Who was linked in this run, and is gone.
+    /// The members who were linked in this run, and have left.
     var departures = Departures()
     /// What is called into the local network, and heard there.
     var beacons = BeaconState()
@@ -54,7 +54,7 @@ final class NetworkState {
 }
 
 extension NetworkState {
-    /// What strangers may cost, and those of whom nothing is known yet.
+    /// The budget for strangers, and the connections about which nothing is known yet.
     final class Strangers {
         /// What strangers may cost.
         var budget = HandshakeBudget(now: 0)
@@ -76,7 +76,7 @@ extension NetworkState {
         /// Tips in one `join_result`, so that it stays below the limit of a message; a result with so
         /// many says that more may follow. Tests make it smaller.
         var joinTipsMax = 2_048
-        /// Joins that go on until somebody has decided, as they lie sealed in the store.
+        /// Joins that continue until somebody has decided, as they are stored, sealed.
         var pendingJoins: [PendingJoin] = []
         /// Dials of join attempts have numbers of their own, from the other end.
         var nextJoinDial = UInt64.max
@@ -84,13 +84,13 @@ extension NetworkState {
 
     /// Where others are found, and this node.
     final class Addresses {
-        /// Signed addresses that members told of themselves.
+        /// Signed addresses that members have published.
         var book = AddressBook()
         /// What is left to tell and to ask of others' addresses.
         var addressNews = AddressNews()
         /// Addresses that took a connection and did not answer the handshake, and how often in a row.
         var unanswered: [String: Int] = [:]
-        /// Addresses of which `peer.discovered` was told since the start.
+        /// Addresses that `peer.discovered` has reported since the start.
         var told: Set<String> = []
         /// Under which addresses others reach the listener.
         var listening: [PeerAddress] = []
@@ -174,7 +174,7 @@ final class PeerLink {
     var wasToldRemoval = false
     /// The secrets of workspaces that were shown on this link.
     var secrets = ShownSecrets()
-    /// Who is to be told on this link what an admin decides.
+    /// The member to tell on this link what an admin decides.
     var asking: MemberID?
     /// The newest authority operation when that was looked up last.
     var askedBefore: OperationID?
@@ -193,7 +193,7 @@ final class PeerLink {
         self.openedAt = openedAt
     }
 
-    /// Who is at the other end, once the handshake is done.
+    /// The peer, once the handshake is complete.
     var peer: PeerIdentity? { session.peer }
 }
 
@@ -213,7 +213,7 @@ extension PeerLink {
     struct ShownSecrets {
         /// How many secrets of a workspace were shown on this link, by its short number.
         var shownSecrets: [Int64: Int] = [:]
-        /// The workspaces of which the other end has shown a secret since the handshake.
+        /// The workspaces whose secret the peer has shown since the handshake.
         var provenWorkspaces: Set<Int64> = []
         /// How many it has shown that are none.
         var secretsShownInVain = 0
@@ -284,13 +284,13 @@ final class WorkspaceLink {
         tokens: UInt64(Limits.proofWordsMax), refillMilliseconds: Limits.proofWordMilliseconds)
     /// What the other end's address book hashes to, as it said last.
     var book: Identifier16<BookSummary>?
-    /// Of which time the other end was asked for a record, by device.
+    /// The timestamp of the record that was requested from the peer, by device.
     var wanted: [DeviceID: UInt64] = [:]
-    /// Of which time it was given a record, by device.
+    /// The timestamp of the record that was given to the peer, by device.
     var given: [DeviceID: UInt64] = [:]
-    /// Whom the other end reaches with what it writes, as it says.
+    /// The peers that the other end sends its operations to directly, according to itself.
     var reach: Set<DeviceName> = []
-    /// Whom this device reaches, as the other end was told.
+    /// The peers that this device sends its operations to directly, as the other end was told.
     var toldReach: Set<DeviceName> = []
     /// When the other end said last that its person types, on the monotonic clock.
     var typing: [DocumentID: UInt64] = [:]

@@ -10,7 +10,7 @@ struct Backlog {
         let sync: WorkspaceLink
         let request: RequestNumber
         var runs: ArraySlice<OperationRun>
-        /// The logs of which something waits for what it cites.
+        /// The logs in which something waits for what it cites.
         var waiting: [LogName] = []
 
         /// Takes the next run out, or the beginning of a long one of an authority document.
@@ -44,7 +44,7 @@ struct OwnHistory {
     /// Calls that wait at most; a further one is not held back.
     static let heldMax = 1_024
 
-    /// What goes on as soon as it is known.
+    /// Work that continues as soon as the history is known.
     enum Held {
         case call(CallID, method: String, JSONObject)
         case join(LinkID, JoinRequest)
@@ -53,21 +53,21 @@ struct OwnHistory {
     /// When waiting ends, `nil` when it is over.
     private(set) var deadline: UInt64?
     var held: [Held] = []
-    /// Something could not wait and began a log of its own: whatever comes now may go on with it.
+    /// Something could not wait and began a new log: everything that comes now may continue in it.
     var hasOwnLog = false
-    /// Why this store must not go on with its log, if it must not.
+    /// Why this store must not continue its log, if it must not.
     var surpassed: Surpassing?
 
     /// Raw values are stored and shown.
     enum Surpassing: String {
-        /// A peer brought operations of ours, in a log that this store would have gone on with.
+        /// A peer brought operations of this device, in a log that this store would have continued.
         case peersKnowMore
         /// A clone of this store is linked to a peer.
         case runsTwice
     }
 
     var isAsking: Bool { deadline != nil }
-    /// When somebody has to be let go on.
+    /// When a waiting caller has to be resumed.
     var nextDeadline: UInt64? { held.isEmpty ? nil : deadline }
 
     mutating func begin(at now: UInt64) { deadline = now + Self.patienceMilliseconds }
@@ -86,8 +86,8 @@ struct PayloadRound {
         let workspace: Int64
     }
 
-    /// The arrival number up to which was asked. What goes missing later has a larger one, or has
-    /// all rounds begin anew.
+    /// The arrival number up to which was asked. A payload that goes missing later has a larger
+    /// one, or restarts all rounds.
     var last: Int64 = 0
     /// Rounds that have ended since the peer had something.
     var count = 0
@@ -96,7 +96,7 @@ struct PayloadRound {
     /// Where the last round has ended, and when the next one may begin, on the monotonic clock.
     private var ended: (link: LinkID, next: UInt64)?
 
-    /// Begins with the oldest again, on another link than the last round ended on: what was asked
+    /// Starts with the oldest again, on another link than the last round ended on: what was asked
     /// on that one is answered there, or not.
     mutating func beginIfDue(on link: LinkID, now: UInt64) {
         guard let ended, ended.link != link, ended.next <= now else { return }
@@ -159,8 +159,8 @@ struct Departures {
     /// Whether nobody in a workspace has gone.
     func isEmpty(in workspace: Int64) -> Bool { ends[workspace]?.isEmpty ?? true }
 
-    /// When the last link to a device of somebody ended; `nil` of whom something newer was heard,
-    /// and of whom there never was a link.
+    /// When the last link to a device of a member ended; `nil` for a member who was heard of since,
+    /// or was never linked.
     func end(of member: MemberID, in workspace: Int64) -> UInt64? { ends[workspace]?[member] }
 
     mutating func note(_ member: MemberID, in workspace: Int64, at wall: UInt64) {

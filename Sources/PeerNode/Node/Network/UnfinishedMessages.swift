@@ -31,7 +31,7 @@ struct UnfinishedMessages {
         note(link, byteCount: 0, since: nil, isMember: false)
     }
 
-    /// Who has to give way, `nil` while there is room.
+    /// The link to close, `nil` while there is room.
     ///
     /// - Cost: linear in the links, where there is none.
     func tooOld(beyond most: Int) -> LinkID? {

@@ -15,12 +15,12 @@ final class NoteAttendance: NotePart {
     /// Forgets who is where. What is watched stays so.
     func forget() { (moves, company) = ([], NoteCompany()) }
 
-    /// Notes of which others are told what happens here.
+    /// Notes whose other readers are told what happens here.
     var attended: Set<ViewStore.NotePlace> {
         watched.union(company.own.filter { $0.value.claim != nil }.map(\.key))
     }
 
-    /// Has others told of a note with the next word.
+    /// Marks a note to be included in the next update.
     func owe(_ place: ViewStore.NotePlace) {
         if watched.contains(place) || company.own[place] != nil { company.owed.insert(place) }
     }
@@ -107,7 +107,7 @@ final class NoteAttendance: NotePart {
 
     // MARK: Waiting for each other
 
-    /// Asks others not to write in a note for a while, or to go on waiting.
+    /// Asks others not to write in a note for a while, or extends that.
     func claim(_ place: ViewStore.NotePlace) {
         let until = time.monotonic &+ Limits.noteLockMilliseconds
         let since = company.own[place]?.claim?.at ?? time.wall
@@ -158,7 +158,8 @@ final class NoteAttendance: NotePart {
         return (workspace, channel)
     }
 
-    /// Who is at the end of a link, if they may read the channel; another device of the same person, too.
+    /// The member at the other end of a link, if they may read the channel; also another device of
+    /// the same person.
     func reader(
         on link: PeerLink, of channel: Channel, in workspace: Workspace
     ) -> MemberID? {

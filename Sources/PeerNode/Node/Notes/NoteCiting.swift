@@ -37,7 +37,7 @@ final class NoteCiting: NotePart {
         return references
     }
 
-    /// Notes what an edit has cited. What stands before it in its log is kept with it.
+    /// Records what an edit has cited. Earlier operations of the same log are retained with it.
     func noteCited(_ references: [OperationReference], in document: DocumentID) {
         if cited.count >= Limits.noteCitedLogsMax { cited = [:] }
         for reference in references {

@@ -9,7 +9,7 @@ final class NoteDrafts: NotePart {
     /// Whether it is known which notes somebody wrote in when the node was last stopped by force.
     var hasLooked = false
 
-    /// What stands in the registry for a note that is being written in.
+    /// The prefix of registry keys for drafts of notes.
     static let prefix = "note.draft."
     /// Before the edit: what names this version of it, 8 bytes, and the incarnation that writes it, 4 bytes.
     private static let headCount = 12

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Edits the text of a note: first the open text, then by an operation with the same change.
 final class NoteWriter: NotePart {
-    /// The note into which an own edit is being written, which is in its text already.
+    /// The note whose edit is being stored; the edit is in its text already.
     private(set) var publishing: OpenNote?
 
     /// Writes what somebody wants of a note, merged with what happened since the version that they saw.
@@ -128,7 +128,7 @@ final class NoteWriter: NotePart {
             if !note.isDropped {
                 room.attendance.noteMove(
                     of: note, from: writing.before, writing.patches, by: workspace.member)
-                // Who types is behind what was typed, until they say something else.
+                // The cursor of a person who types follows the typed text, until they move it.
                 if !isPublished, let last = writing.patches.last {
                     room.attendance.select((last.at + last.insertedCount, 0), in: note.place)
                 }
@@ -240,7 +240,7 @@ struct NoteWriting {
     private(set) var patches: [NotePatch] = []
     private(set) var removed: [String] = []
     var hasPublished = false
-    /// Whether this device may not write, or the note takes no more.
+    /// Whether this device may not write, or the note is full.
     var isRefused = false
     var failure: StorageError?
 

@@ -26,7 +26,7 @@ final class NoteFacts: NotePart {
         return title
     }
 
-    /// Whether people are told of what happens in a document.
+    /// Whether activity in a document is reported to people.
     func isTold(of document: Int64, in workspace: Workspace) -> Bool {
         store.operations.document(numbered: document).map(workspace.isTold) ?? false
     }

@@ -57,8 +57,8 @@ struct NoteMention {
 
 /// Finds whom the text of a note mentions.
 extension NoteWriter {
-    /// Whom what is being written mentions: those whom its lines do not mention without it. Who is
-    /// mentioned in them already has been told.
+    /// Whom the draft mentions in addition to the published lines. People who are mentioned there
+    /// already were told.
     func newMentions(in note: OpenNote, of workspace: Workspace) -> Mentions {
         guard note.note.draft != nil, note.note.byteCount <= Limits.noteMentionBytesMax,
             let channel = workspace.channel(numbered: note.place.document)

@@ -4,12 +4,12 @@ import WorkspaceModel
 /// Reports changes of notes: by events, in the transaction of what they report, to the owner, and
 /// to search.
 final class NoteNews: NotePart {
-    /// Whose edits of what were told of in this turn.
+    /// Which author's edits of which note were reported in this turn.
     private var told: Set<Telling> = []
     /// Notes whose title or text is another one since search took them, and whether what they said has to
     /// go.
     private var changed: [ViewStore.NotePlace: Bool] = [:]
-    /// Words by which notes were made, of which some may not count any more, by arrival number.
+    /// Operations that created notes and may no longer count, by arrival number.
     private var madeAnew: Set<Int64> = []
     /// Edits of this turn that mention the owner, the latest last.
     private var mentioned: [NoteMention] = []

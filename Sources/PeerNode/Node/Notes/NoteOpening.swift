@@ -90,7 +90,7 @@ extension NoteTexts {
     /// Takes in the edits that a note does not have.
     ///
     /// - Parameter winners: of edits with one name the one that counts, as far as that has shown.
-    /// - Returns: whether that could be done; else the note is made anew.
+    /// - Returns: whether that was possible; otherwise the note is built again.
     private func replay(
         into note: OpenNote, in workspace: Workspace, _ winners: inout [MessageKey: OperationID]
     ) throws(StorageError) -> Bool {

@@ -34,7 +34,7 @@ final class NotePresenting: NotePart {
         return object
     }
 
-    /// Latest edits among which one is looked for that counts.
+    /// How many of the latest edits are searched for one that counts.
     private static let looksForLast = 16
 
     // MARK: Events

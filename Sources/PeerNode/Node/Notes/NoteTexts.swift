@@ -64,11 +64,11 @@ final class NoteTexts: NotePart {
         note.usedAt = uses
     }
 
-    /// Forgets the text of a note that cannot be taken further: it is made anew when it is asked for.
+    /// Drops a text that cannot be updated: it is built again on demand.
     func drop(_ note: OpenNote) {
         note.isDropped = true
         open[note.place] = nil
-        // What was being written in it is kept, and taken up again.
+        // Its draft is kept, and is applied again.
         if note.hasDraft { room.drafts.hasLooked = false }
         room.attendance.noteDropped(note.place)
     }
@@ -106,7 +106,7 @@ final class NoteTexts: NotePart {
 
     // MARK: The end of a turn
 
-    /// Opens notes of which very much came, and keeps snapshots of those that have changed much.
+    /// Opens notes with very many new edits, and stores snapshots of those that have changed much.
     func openDue() throws(StorageError) {
         try openWatched()
         guard home != nil, core.mayTidy else { return }

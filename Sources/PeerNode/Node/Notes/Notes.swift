@@ -14,7 +14,7 @@ final class Notes: Component {
 
     /// What the store says of notes.
     private(set) lazy var facts = NoteFacts(self)
-    /// What is told of notes, and what search has to look at again.
+    /// Reports about notes, and those that search has to index again.
     private(set) lazy var news = NoteNews(self)
     /// Who has notes open, here and elsewhere.
     private(set) lazy var attendance = NoteAttendance(self)

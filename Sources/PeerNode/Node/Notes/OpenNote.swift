@@ -10,7 +10,7 @@ final class OpenNote {
     var note: Note
     /// What was read of its history, as long as nobody has looked at the text; `note` is empty then.
     private var history: NoteReplay?
-    /// Of which edits.
+    /// The sums over its edits.
     var sums: ViewStore.NoteSums
     /// The largest arrival number among them.
     var last: Int64
@@ -26,7 +26,7 @@ final class OpenNote {
     var isDropped = false
     /// What names this version of the draft in it; 0 without one.
     var drafted: UInt64 = 0
-    /// Of which log it is.
+    /// The log that it belongs to.
     var draftAuthor: NoteOperation.Author?
     /// When the draft was begun and last changed, on the monotonic clock.
     var draftBegun: UInt64?
@@ -114,14 +114,14 @@ final class OpenNote {
         if let patches { past.append(before, patches.made, removed: patches.removed) }
     }
 
-    /// Works out anew what it takes in memory: its text, a run of it, and an operation.
+    /// Recomputes its size in memory: the text, its runs and operations.
     func weigh() {
         bytes = 2 * note.byteCount + 48 * note.runCount + 64 * note.operationCount
     }
 }
 
 extension NoteOutcome {
-    /// What was changed, and what went; `nil` where the note has to be made anew.
+    /// The insertions and removals; `nil` where the note has to be built again.
     var patches: (made: [NotePatch], removed: [String])? {
         switch self {
         case .applied(let changes): (changes.flatMap(\.patches), changes.flatMap(\.removed))

@@ -42,7 +42,7 @@ extension OwnDocuments {
         return level
     }
 
-    /// Of which messages of a conversation notice is wanted: its own word, else the workspace's.
+    /// The notice level of a conversation: its own setting, else the workspace's.
     func noticeLevel(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> OwnRegister.NoticeLevel {

@@ -23,7 +23,7 @@ struct LateLimit {
     /// What the rows of late messages rest on.
     var basis: ViewStore.LateBasis { .init(beginning: beginning, subject: place.subject) }
 
-    /// Whether markers that name no log, if there are no others, mean all that stands before them.
+    /// Whether markers that name no log, if there are no others, cover everything before them.
     var isOfOlderForm: Bool { !isUnmarked && pending.isEmpty }
 }
 
@@ -71,7 +71,7 @@ extension OwnDocuments {
         try noteIfLate(row, limit, workspace)
     }
 
-    /// Notes a message that stands before what was read, if it had not come by then.
+    /// Records a message that is displayed before what was read, if it had not arrived by then.
     private func noteIfLate(
         _ row: ViewStore.MessageRow, _ limit: LateLimit, _ workspace: Workspace
     ) throws(StorageError) {

@@ -26,7 +26,7 @@ extension OwnDocuments {
         }
     }
 
-    /// The same of all conversations, so that they can be compared with what is built anew.
+    /// The same for all conversations, for comparison with a rebuilt store.
     func settleLate() throws(StorageError) {
         guard mayWrite, home != nil else { return }
         var seen: Set<Int64> = []
@@ -72,8 +72,8 @@ extension OwnDocuments {
         }
     }
 
-    /// Has the late messages of a conversation looked for anew: what was read of it is less than
-    /// before, or said in another way.
+    /// Schedules a new search for the late messages of a conversation: less of it was read than
+    /// before, or its markers have changed.
     func forgetLate(_ name: ConversationName, in workspace: Workspace) throws(StorageError) {
         workspace.own.readMarks.lateLimits = [:]
         guard let index = workspace.channelIndex.place(of: PublicID.conversation(name.bytes))

@@ -113,7 +113,7 @@ extension OwnDocuments {
             subject: Array(hash.prefix(ConversationName.byteCount)))
     }
 
-    /// The row of a stored operation of an own document, `nil` where it says nothing.
+    /// The row of a stored operation of an own document, `nil` where it sets nothing.
     private func row(
         of register: OwnRegister, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Register? {
@@ -128,7 +128,7 @@ extension OwnDocuments {
             arrival: stored.place.arrival, key: key)
     }
 
-    /// Takes over what a stored operation of an own document says.
+    /// Folds a stored operation of an own document.
     func fold(
         _ register: OwnRegister, _ stored: StoredOperation, in workspace: Workspace,
         from source: OperationSource
@@ -153,7 +153,7 @@ extension OwnDocuments {
         }
     }
 
-    /// Takes over what a stored operation sets; of stars and reminders also what stands beside them.
+    /// Folds what a stored operation sets; for stars and reminders also the additional values.
     @discardableResult
     private func foldWord(
         _ row: ViewStore.Register, of stored: StoredOperation, isValid: Bool,

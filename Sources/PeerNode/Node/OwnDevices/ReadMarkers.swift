@@ -23,17 +23,17 @@ extension Workspace {
         private var changed: Set<ConversationName> = []
         /// When a marker was last written, on the monotonic clock.
         var written: [ConversationName: UInt64] = [:]
-        /// When own devices were last told of one that is not written yet, likewise.
+        /// When this person's devices were last told of one that is not written yet, likewise.
         var told: [ConversationName: UInt64] = [:]
         /// Documents in which others have written nothing since the local member was last seen to
         /// have read everything: there the unread count need not be computed.
         var answered: Set<Int64> = []
-        /// What messages that come are compared with, by document; made anew each turn.
+        /// The limits that new messages are compared with, by document; computed once a turn.
         var lateLimits: [Int64: LateLimit?] = [:]
-        /// When the reminders are told of that stand beside the markers.
+        /// When reminders, which are stored beside the markers, are due.
         var reminders = ReminderTimes()
 
-        /// Has a marker wait, or no longer.
+        /// Adds a pending marker, or removes it.
         mutating func keep(_ mark: Pending?, of name: ConversationName) {
             pending[name] = mark
             changed.insert(name)
@@ -141,8 +141,8 @@ extension OwnDocuments {
         var newest: ViewStore.Unread.Place?
     }
 
-    /// What was not read of a conversation. Nothing waits to be read where one is out: nobody
-    /// writes to one there.
+    /// What is unread in a conversation. Nothing is for a person who is out of it: nobody writes to
+    /// them there.
     func unread(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> Unread {
@@ -220,7 +220,7 @@ extension OwnDocuments {
         return true
     }
 
-    /// When a waiting marker is to be written or told, on the monotonic clock.
+    /// When a pending marker has to be written or told, on the monotonic clock.
     var nextMarker: UInt64? {
         guard home != nil, mayWrite else { return nil }
         return workspaces.values.flatMap { workspace in

@@ -11,7 +11,7 @@ struct ReminderTimes {
     /// clock.
     private var heldUntil: UInt64?
 
-    /// Which reminders were told of, and as due when: one that was put off is told again.
+    /// Which reminders were told, and with which due time: a postponed one is told again.
     struct Told {
         private(set) var dues: [[UInt8]: UInt64] = [:]
         /// A name and a time.
@@ -37,7 +37,7 @@ struct ReminderTimes {
                 .flatMap { $0.key + bigEndianBytes(of: $0.value) }
         }
 
-        /// When a reminder is due that was not told of as due then.
+        /// When a reminder is due that was not told for that time.
         func pending(_ row: ViewStore.Register) -> UInt64? {
             guard let due = row.due, dues[row.place.subject] != due else { return nil }
             return due

@@ -183,8 +183,8 @@ extension Presences {
 
     // MARK: Reading
 
-    /// How reachable somebody looks: as they say, or `unknown`. `nil` of who is offline, of who is
-    /// out, and of guests, of whom nothing is told.
+    /// The presence of a member: as they say, or `unknown`. `nil` for members who are offline or
+    /// out, and for guests, whose presence is not told.
     func presence(of member: MemberID, in workspace: Workspace) -> PresenceObject.Shown? {
         if member == workspace.member {
             return PresenceObject.Shown(workspace.own.shownPresence.word(asks: false))

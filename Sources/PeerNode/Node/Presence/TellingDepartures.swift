@@ -93,8 +93,8 @@ extension Presences {
         }.map { (workspace, $0.member) }
     }
 
-    /// Something that a device wrote has come, by whatever way: if it is newer than the end of the
-    /// last link to its person, that one is not offline but elsewhere.
+    /// An operation of a device has arrived, over any path: if it is newer than the end of the last
+    /// link to its person, they are not offline but linked elsewhere.
     ///
     /// - Parameter wroteAt: when, as the author's clock says, milliseconds since 1970.
     func noteSign(of device: DeviceID, wroteAt: UInt64, in workspace: Workspace) {

@@ -13,8 +13,8 @@ struct PrivateAddingPlan {
 }
 
 extension PrivateAuthoring {
-    /// What lets people in. Who sees only what is written from then on, or comes back, comes with a
-    /// new key; so does everybody while one is due.
+    /// The operation that adds people. Those who see only later messages, or return, are added with
+    /// a new key; so is everybody while one is due.
     func addition(
         of new: [MemberID], to document: PrivateDocument, in workspace: Workspace
     ) -> PrivateAddingPlan {

@@ -31,9 +31,9 @@ final class PrivateAsking: CorePart {
         }
     }
 
-    /// What does not open and one of `others` may have, who share a device. A device that is new
-    /// here asks for documents too of which it knows nothing, for it may be meant by them; any other
-    /// one asks those who have written there, or who are in. What is known to be there comes first.
+    /// Keys that are missing here and that one of `others`, who share a device, may have. A new
+    /// device also asks about documents that it knows nothing of, since they may include it; any
+    /// other device asks members and authors there. Known documents come first.
     private func missingKeys(
         of workspace: Workspace, from others: [MemberID]
     ) -> [(DocumentID, [KeyID])] {

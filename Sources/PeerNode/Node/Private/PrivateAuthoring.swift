@@ -55,7 +55,7 @@ final class PrivateAuthoring: CorePart {
         try core.privates.judgeNow(document.id, in: workspace)
         guard let home, storeIdentity != nil,
             let seat = document.authority.standing(of: workspace.member)?.seat,
-            // Who was a guest meanwhile has an older grant, which does not give this.
+            // A person who was a guest in between has an older grant, which does not allow this.
             let grant = workspace.writingGrant(
                 of: home.device, leastRole: PrivateChange(action, seat: seat).leastRole ?? .guest),
             let sealing = key ?? sealingKey(of: document, in: workspace)?.key

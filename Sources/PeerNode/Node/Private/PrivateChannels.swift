@@ -76,7 +76,7 @@ extension Workspace {
 }
 
 extension PrivateDocuments {
-    /// The document behind a channel of which more than an outline is known.
+    /// The document behind a channel, if more than an outline is known.
     func document(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) -> PrivateDocument {

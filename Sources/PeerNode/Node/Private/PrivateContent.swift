@@ -42,7 +42,7 @@ extension PrivateDocuments {
         let keyID: KeyID?
     }
 
-    /// Who sees what a stored operation of a channel says.
+    /// Who sees a stored operation of a channel.
     func visibility(
         of stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Visibility {

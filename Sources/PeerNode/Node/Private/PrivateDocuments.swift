@@ -9,10 +9,10 @@ final class PrivateDocuments: Component {
     private(set) lazy var privateShelf = PrivateShelf(most: environment.privateJudgementsMax)
     /// Private documents in which something came that was not judged yet.
     var judgings = JudgingQueue()
-    /// Private documents that are to be folded anew.
+    /// Private documents that have to be refolded.
     var wholeFolds = WholeFolds()
 
-    /// Guests who are to be added.
+    /// Adds pending guests.
     private(set) lazy var guests = PrivateGuests(core)
     /// Keys for other devices of this person.
     private(set) lazy var handover = PrivateHandover(core)

@@ -54,7 +54,8 @@ extension PrivateAuthoring {
             }
             if concerned.contains(where: people.contains) { ends.insert(id) }
         }
-        // Who was let in by an invite that was revoked meanwhile is nobody, and holds the keys.
+        // A person who joined by an invite that was revoked since is not a member, but holds the
+        // keys.
         if document.namesStrangers { ends.formUnion(workspace.revokedInvites) }
         return ends
     }

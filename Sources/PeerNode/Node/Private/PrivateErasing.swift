@@ -17,8 +17,8 @@ final class PrivateErasing: CorePart {
         try store.registry.value(Self.mark(of: document)) != nil
     }
 
-    /// When each deleted private document is to be erased, on the wall clock. Asked for in each turn,
-    /// so it is kept until one is deleted, or no longer is.
+    /// When each deleted private document has to be erased, on the wall clock. Queried in each
+    /// turn, so it is cached until a document is deleted or restored.
     func privateErasures(
         of workspace: Workspace
     ) throws(StorageError) -> [(document: PrivateDocument, at: UInt64)] {
@@ -59,7 +59,7 @@ final class PrivateErasing: CorePart {
         try store.view.clear(document.number)
         core.sink.reindex(erasedDocument: document.number)
         workspace.sealed.documents[document.id] = nil
-        // A guest names those of which it has a key.
+        // A guest names the documents to which it has a key.
         workspace.sealed.named = nil
         workspace.forgetSealing(of: document.id)
         workspace.forgetChannelIndex()

@@ -35,8 +35,8 @@ extension PrivateDocuments {
         if isNew { try core.sink.privateDocumentOpened(in: workspace) }
     }
 
-    /// Judges a document anew, and finds out what of its content that may show or hide. Usually
-    /// that is none: a long channel is not gone through whenever somebody is added.
+    /// Judges a document again, and finds which of its content that may show or hide. Usually there
+    /// is none: a long channel is not scanned whenever somebody is added.
     ///
     /// - Returns: the stretches of logs whose content may be judged otherwise now; `nil` for all.
     private func judgeAnew(
@@ -138,8 +138,8 @@ extension PrivateDocuments {
         try core.sink.oweSettings(of: workspace)
     }
 
-    /// What was told of a document: what it is, unless operations came while the node was locked.
-    /// What these changed is told as they are folded.
+    /// The last reported state of a document: its current state, unless operations arrived while
+    /// the node was locked. What these changed is reported as they are folded.
     private func toldLast(
         of document: PrivateDocument, before first: Int64?, in workspace: Workspace
     ) throws(StorageError) -> Workspace.Channel? {
@@ -154,7 +154,7 @@ extension PrivateDocuments {
         return workspace.makeChannel(of: document, as: before)
     }
 
-    /// Judges a document anew: the workspace's rules have changed what counts in it.
+    /// Judges a document again: a change in the workspace affects what counts in it.
     func rejudgePrivate(
         _ id: DocumentID, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
@@ -164,8 +164,8 @@ extension PrivateDocuments {
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
 
-    /// Judges all private documents of a workspace anew without showing what follows: all of it is
-    /// being built.
+    /// Judges all private documents of a workspace again without updating views, because everything
+    /// is being rebuilt.
     func rejudgeUnshown(in workspace: Workspace) throws(StorageError) {
         for document in workspace.sealed.documents.values.sorted(by: { $0.id < $1.id }) {
             try judge(document, in: workspace)

@@ -65,8 +65,8 @@ final class PrivateHandover: CorePart {
 
     private static var day: UInt64 { 24 * 3_600 * 1_000 }
 
-    /// A key that came from somebody who may not have known of a device that this one has linked:
-    /// it is passed on. Who wrote long after the device was added knew of it.
+    /// Passes on a key from a sender who may not have known a device that this one has linked. An
+    /// author who wrote long after the device was added knew of it.
     func passOn(
         _ keys: Set<KeyID>, of document: PrivateDocument, in workspace: Workspace
     ) {
@@ -100,7 +100,7 @@ final class PrivateHandover: CorePart {
         }
     }
 
-    /// Whether a notice that is to be passed on has kept its place.
+    /// Whether a notice to pass on has kept its place.
     private func isStillSaid(_ delivery: MailboxDelivery, in workspace: Workspace) -> Bool {
         guard case .notice(let operation, let id) = delivery.message,
             let document = workspace.sealed.documents[id]

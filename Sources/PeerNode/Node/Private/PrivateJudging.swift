@@ -12,7 +12,7 @@ extension PrivateDocuments {
         _ id: DocumentID, adding arrivals: [Int64] = [], isAnew: Bool = false,
         in workspace: Workspace, from source: OperationSource
     ) {
-        // While the keys are dropped nothing opens; what comes then is taken up after that.
+        // Nothing opens while the node is locked; what arrives then is folded afterwards.
         guard home != nil else { return }
         judgings.add(
             .init(workspace: workspace.number, document: id),
@@ -38,7 +38,7 @@ extension PrivateDocuments {
         try noteWaiting()
     }
 
-    /// Has the next process judge what this one leaves.
+    /// Leaves the rest of the queue to the next process.
     private func noteWaiting() throws(StorageError) {
         let notes = judgings.notes
         guard notes != judgings.noted else { return }
@@ -50,7 +50,7 @@ extension PrivateDocuments {
 
     /// What the last process left of a workspace, which is judged at the end of the turn.
     ///
-    /// - Returns: by document the first operation that nobody was told of.
+    /// - Returns: by document the first operation that was not reported.
     func takeUnjudged(of workspace: Workspace) throws(StorageError) -> [DocumentID: Int64] {
         judgings.noted = JudgingQueue.notes(
             from: try store.registry.value(JudgingQueue.storedName) ?? [])

@@ -31,7 +31,7 @@ final class RootKeeping: CorePart {
         store.operations.privateDocument(document, in: workspace.number) != nil
     }
 
-    /// Adds the root to what is kept of a private document, of which anything else is.
+    /// Adds the root to what is retained of a private document, if anything else of it is.
     func addRoot(
         to ends: inout OperationStore.BranchEnds, of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) {
@@ -55,7 +55,7 @@ final class RootKeeping: CorePart {
         core.privates.judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
     }
 
-    /// Has a private document judged anew whose root is kept now and was not, or the other way round.
+    /// Judges a private document again if its root is newly retained, or no longer is.
     func judgeRoot(
         of document: DocumentID, wasKept: Bool, in workspace: Workspace
     ) throws(StorageError) {

@@ -23,8 +23,8 @@ struct WorkspaceDocument: Hashable, Comparable {
 }
 
 extension PrivateDocuments {
-    /// Folds a private document anew: what a removal leaves was judged as nothing while its end was
-    /// not here.
+    /// Refolds a private document: content that a removal keeps was judged as void while the
+    /// operation it ends at was not here.
     func refoldLater(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
@@ -33,7 +33,7 @@ extension PrivateDocuments {
         wholeFolds.documents[.init(workspace: workspace.number, document: document.id)] = source
     }
 
-    /// Takes a private document up anew that has lost membership operations with a branch.
+    /// Reloads a private document that has lost membership operations with a branch.
     func reloadPrivateLater(_ id: DocumentID, in workspace: Workspace) {
         wholeFolds.reloads.insert(.init(workspace: workspace.number, document: id))
     }
@@ -44,13 +44,13 @@ extension PrivateDocuments {
     ) throws(StorageError) {
         let place = WorkspaceDocument(workspace: workspace.number, document: id)
         guard wholeFolds.reloads.remove(place) != nil else { return }
-        // What is read anew is folded anew, too.
+        // A reloaded document is also refolded.
         wholeFolds.documents[place] = nil
         try reloadPrivate(
             id, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 
-    /// Takes up anew what this turn has put off.
+    /// Reloads the documents that this turn has scheduled.
     func reloadDue() throws(StorageError) {
         for place in wholeFolds.reloads.sorted() {
             guard let workspace = core.workspaces[place.workspace] else { continue }
@@ -58,7 +58,7 @@ extension PrivateDocuments {
         }
     }
 
-    /// Folds anew what this turn has put off.
+    /// Refolds the documents that this turn has scheduled.
     func refoldDue() throws(StorageError) {
         let due = wholeFolds
         wholeFolds = WholeFolds()

@@ -14,7 +14,7 @@ extension Profiles {
         noteAttestations(of: workspace, because: source)
     }
 
-    /// Has it looked at the end of the turn for what counts now and did not, or not any more.
+    /// Schedules a check at the end of the turn for attestations that started or stopped to count.
     func noteAttestations(of workspace: Workspace, because source: OperationSource) {
         let known = attestationEdits[workspace.number]
         attestationEdits[workspace.number] = (known ?? true) && source.isBackfill
@@ -47,8 +47,8 @@ extension Profiles {
         return findings
     }
 
-    /// Up to where what stands beside a word is valid, if only this role and stronger ones might write
-    /// there.
+    /// Up to where the operations beside an assertion are valid, if only this role and stronger
+    /// ones might write there.
     private func bound(
         of word: AttestationBook.Word, leastRole: Role, in workspace: Workspace
     ) throws(StorageError) -> UInt64? {
@@ -134,7 +134,7 @@ extension Profiles {
 
     // MARK: What follows
 
-    /// Tells of whom something else is proved than before, with what else changed in profiles.
+    /// Reports whose attestations have changed, together with other changes of profiles.
     func tellAttestations() throws(StorageError) {
         // While a lock's arrears are folded the book is not whole, and what is not read yet is not gone.
         guard home != nil, turn.session.folding == nil else { return }
@@ -157,7 +157,7 @@ extension Profiles {
         }
     }
 
-    /// Tells what a register says now and did not, or not any more. Guests hear nothing of it.
+    /// Reports a register whose value has changed. Guests are told nothing about it.
     private func tell(
         _ place: AttestationBook.Place, was: AttestationBook.Word?, now: AttestationBook.Word?,
         in workspace: Workspace, isBackfill: Bool
@@ -216,7 +216,8 @@ extension Profiles {
             let words = try heads(place, in: workspace).prefix(Limits.dependenciesMax)
             let overwritten = try references(to: words.map(\.arrival))
             try core.keys.answerEnds(in: workspace)
-            // The strongest grant of somebody who was no verifier for a while gives the right no more.
+            // After a time without the right to verify, a member's strongest grant no longer gives
+            // it.
             let isOwn = said.member == workspace.member && said.proof == nil
             let least = isOwn ? .member : workspace.fields.mayAttest.leastRole
             guard let home, let current = workspace.currentKey,

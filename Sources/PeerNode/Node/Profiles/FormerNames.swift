@@ -122,8 +122,8 @@ extension Profiles {
         return found
     }
 
-    /// Who had a name, ascending, where nobody is called so: no one who is here, also by a first name or
-    /// the beginning of a name, but for those who had it; and no one who is out, whom it may still mean.
+    /// The former holders of a name, ascending, if it is free: no other current member has it, also
+    /// as a first name or a prefix of a name, and no former member whom it may still mean.
     private func free(
         _ key: String, of holders: [MemberID], in workspace: Workspace
     ) -> [MemberID] {

@@ -5,7 +5,7 @@ import WorkspaceModel
 extension Workspace {
     /// Whether somebody else's name could be taken for this person's, on a screen.
     ///
-    /// Those who are out count too: what they wrote still stands beside what others write.
+    /// Former members count too: their messages are still displayed beside those of others.
     func hasTwin(_ member: MemberID) -> Bool {
         if let known = judged.derived.twins { return known.contains(member) }
         var people = Set(visibleMembers.map(\.member))

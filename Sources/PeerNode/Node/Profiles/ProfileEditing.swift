@@ -176,7 +176,7 @@ extension Profiles {
         }
     }
 
-    /// Has the bytes of all that was ever said in a field erased, everywhere.
+    /// Erases the bytes of all values that a field ever had, everywhere.
     private func erase(
         _ field: ProfileChange.Field, in workspace: Workspace
     ) throws(NodeError) {

@@ -13,7 +13,7 @@ extension Profiles {
         let device: DeviceID?
     }
 
-    /// Takes over what somebody says of himself, or calls a device.
+    /// Folds what a member says about themselves, or calls a device.
     ///
     /// - Parameter value: the name or the field; `nil` takes the field back.
     func fold(
@@ -39,8 +39,8 @@ extension Profiles {
         }
     }
 
-    /// Registers of which something was redacted, in order, each with the arrival number of the
-    /// first such operation.
+    /// Registers with a redacted operation, in order, each with the arrival number of the first
+    /// one.
     struct ForgottenWords {
         fileprivate var places: [ProfileRegisters.Place] = []
         fileprivate var arrivals: [ProfileRegisters.Place: Int64] = [:]
@@ -61,7 +61,7 @@ extension Profiles {
         forgotten.arrivals[place] = arrival
     }
 
-    /// Reads what counts in registers of which something was redacted.
+    /// Reads the effective values of registers with a redacted operation.
     func follow(
         _ forgotten: ForgottenWords, in workspace: Workspace, isBackfill: Bool
     ) throws(StorageError) {
@@ -256,7 +256,7 @@ extension Profiles {
         try showProfiles(of: workspace)
     }
 
-    /// Every assignment of the names makes all that is derived from them anew, so there is one.
+    /// Every assignment of the names recomputes everything derived from them, so there is one.
     private func showProfiles(of workspace: Workspace) throws(StorageError) {
         var names: [MemberID: String] = [:]
         var fields: [MemberID: [ProfileChange.Field: String]] = [:]
@@ -279,8 +279,8 @@ extension Profiles {
 }
 
 extension ContentPayload {
-    /// What its author says of himself, or calls a device; `nil` of everything else, and of a name
-    /// that cannot be one.
+    /// What its author says about themselves, or calls a device; `nil` for anything else, and for
+    /// an invalid name.
     var aboutOneself: (subject: ProfileRegisters.Subject, value: String?)? {
         switch self {
         case .profile(let name) where Self.isName(name): (.name, name)

@@ -19,7 +19,7 @@ final class Profiles: Component {
 
     override func forgetWorkspaces() { (due, attestationEdits) = ([], [:]) }
 
-    /// Reads the profile document anew: a verdict in it has changed.
+    /// Schedules reading the profile document again: a verdict in it has changed.
     func reloadProfilesLater(
         of workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
@@ -28,7 +28,7 @@ final class Profiles: Component {
         due.insert(workspace.number)
     }
 
-    /// The workspaces of which that is put off, which are taken out.
+    /// The workspaces with a scheduled read; clears the list.
     func takeDue() -> Set<Int64> {
         let taken = due
         due = []

@@ -19,7 +19,7 @@ extension Profiles {
 
     /// Keeps it sealed: it is on this device alone, like what is hidden in a profile.
     ///
-    /// - Parameter changes: fields that are told, and those that are told no more, as `nil`.
+    /// - Parameter changes: new values, and `nil` for fields to clear.
     func keepStartProfile(_ changes: [ProfileChange.Field: String?]) throws(StorageError) {
         guard let home, !changes.isEmpty else { return }
         let values = try startProfile().merging(changes.compactMapValues { $0 }) { $1 }

@@ -14,7 +14,7 @@ extension NodeError {
             fields: [.init(name: "id_token", reason: fault.word)])
     }
 
-    /// Nothing is being linked, or not any more.
+    /// No account is being linked, or no longer.
     static let accountClaimOver = NodeError(
         .codeInvalid, "the nonce of this token is not in use, or not any more",
         hint: "wsx-node account link NAME", reason: "token.over",

@@ -46,7 +46,8 @@ final class AccountProofs: CorePart {
     var lastCheck: UInt64 = 0
     var used: [ForeignName: UsedClaim] = [:]
     var budget = LetterBudget(ofOne: Limits.tokensOfOneHourly, inAll: Limits.tokensHourly)
-    /// What the owner was told of that keeps this node from looking at tokens, by the names of providers.
+    /// The problems that keep this node from checking tokens and were reported to the owner, by
+    /// provider.
     var toldTrouble: [String: TokenTrouble] = [:]
 
     /// When something is due, on the monotonic clock.
@@ -101,7 +102,7 @@ final class AccountProofs: CorePart {
             Hash.personal("wsx-oidc1", member.bytes, device.bytes, claim.bytes))
     }
 
-    /// What stands for an account in an attestation (PROTOCOL.md, W-72).
+    /// The value that represents an account in an attestation (PROTOCOL.md, W-72).
     static func value(issuer: String, subject: String) -> String {
         var account = CBOREncoder()
         account.array(count: 2)

@@ -21,7 +21,7 @@ extension Proofs {
         }
         if let code = claim.code { return confirm(code.digits, claim, in: workspace) }
         guard claim.wantsLetter else { return }
-        // Who sent the last letter ends its code with the next one.
+        // The verifier that sent the last letter replaces its code with the next one.
         let links = network.ordered.filter { !$0.isClosing && !claim.triedOn.contains($0.id) }
         let last = links.filter { $0.peer?.device == claim.sender }
         for link in last + links where isVerifier(on: link, for: claim, in: workspace) {

@@ -219,7 +219,7 @@ extension Proofs {
         guard let home, let sealed = try store.registry.value(Self.commandName) else {
             return environment.mailCommand
         }
-        // An empty one says that there is to be none, whatever the settings say.
+        // An empty command disables letters, whatever the settings say.
         guard let bytes = home.open(sealed, name: Array(Self.commandName.utf8)), !bytes.isEmpty
         else { return nil }
         return String(validating: bytes, as: UTF8.self)

@@ -146,8 +146,8 @@ extension AccountProofs {
             Attestation(member, .email, .init(shown, by: .token)), in: workspace)
     }
 
-    /// An address in lower case; `nil` for one with other than ASCII letters, of which some are another's in
-    /// lower case, such as the sign for kelvin.
+    /// An address in lower case; `nil` for one with non-ASCII letters, since some of these have the
+    /// same lower case as other letters, such as the Kelvin sign.
     private static func lowered(_ email: String) -> String? {
         email.utf8.allSatisfy { $0 < 0x80 } ? email.lowercased() : nil
     }

@@ -12,7 +12,8 @@ extension Proofs {
         try keep()
     }
 
-    /// Stores what is wanted, sealed, so that it goes on after a restart. No code is among it.
+    /// Stores the pending claims, sealed, so that they continue after a restart. Codes are not
+    /// included.
     func keep() throws(StorageError) {
         guard let home else { return }
         let rows = own.sorted { $0.key < $1.key }.map { number, claim -> JSONValue in

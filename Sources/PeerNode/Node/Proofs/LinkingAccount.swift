@@ -7,7 +7,7 @@ import WorkspaceModel
 extension AccountProofs {
     // MARK: Beginning
 
-    /// Begins to link an account, unless that goes on already.
+    /// Starts linking an account, unless that is already under way.
     ///
     /// - Returns: `nil` where too many are being linked.
     func begin(_ place: Place) -> OwnAccount? {

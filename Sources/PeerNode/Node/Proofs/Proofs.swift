@@ -89,8 +89,8 @@ final class Proofs: Component {
         try accounts.endTurn()
     }
 
-    /// Who is at the other end of a link, if they are a member of the workspace, more than a guest, and
-    /// somebody else.
+    /// The member at the other end of a link, if they are another member of the workspace and not a
+    /// guest.
     func companion(on link: PeerLink, in workspace: Workspace) -> MemberStanding? {
         guard let device = link.peer?.device, link.syncs[workspace.number]?.standing == .full,
             let standing = workspace.members.first(where: { $0.devices.contains(device) }),

@@ -22,7 +22,7 @@ struct OwnClaim {
     var triedOn: Set<LinkID> = []
     /// The link on which something was asked that was not answered, and until when that is waited for.
     var asked: (link: LinkID, due: UInt64)?
-    /// A code that is to be confirmed, and until when that makes sense.
+    /// A code to confirm, and until when that makes sense.
     var code: (digits: String, due: UInt64)?
     /// The calls that wait, and until when.
     var calls: [(call: CallID, due: UInt64)] = []
@@ -62,7 +62,7 @@ struct OwnClaim {
 extension Proofs {
     // MARK: Beginning
 
-    /// Begins to prove an address, unless that goes on already.
+    /// Starts proving an address, unless that is already under way.
     func begin(
         _ address: String, by wanted: MemberID?, in workspace: Workspace, for call: CallID
     ) throws(StorageError) -> CommandOutcome {
@@ -108,14 +108,14 @@ extension Proofs {
     /// Hands in a code.
     func confirm(_ code: String, in workspace: Workspace, for call: CallID) throws(NodeError) {
         guard let claim = own[workspace.number] else { throw .noClaim }
-        // Who is told to come again has not handed in anything.
+        // A caller who is told to come back has not submitted the code.
         guard wait(call, in: workspace.number) else {
             throw NodeError(
                 .busy, "too many calls wait for a verifier", hint: "try again later",
                 reason: "proof.busy")
         }
         let left = claim.codeEnd.map { $0 > time.wall ? $0 - time.wall : 0 } ?? 0
-        // The clock of the verifier decides; while that one is away, this one does.
+        // The verifier's clock decides; while the verifier is offline, this one does.
         own[workspace.number]?.code = (
             code, time.monotonic &+ min(left, Limits.proofCodeMilliseconds)
         )

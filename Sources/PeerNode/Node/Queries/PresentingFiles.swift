@@ -27,7 +27,7 @@ extension Queries {
         return try store.blobs.row(BlobName(root: root, shape: shape))
     }
 
-    /// - Parameter id: of a file that lies in its message.
+    /// - Parameter id: the id of a file inside its message.
     private func attachment(
         _ item: Manifest.Item, id: String
     ) throws(StorageError) -> AttachmentObject {
@@ -39,7 +39,7 @@ extension Queries {
         return object
     }
 
-    /// How many bytes of a file are here: all of one that lies in its message.
+    /// How many bytes of a file are here: all of one inside its message.
     private func heldByteCount(of item: Manifest.Item) throws(StorageError) -> Int64 {
         guard case .blob(_, let shape, _) = item.contents else {
             return Int64(clamping: item.byteCount)

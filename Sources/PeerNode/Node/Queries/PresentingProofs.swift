@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Attestations as people and scripts see them.
 extension Queries {
-    /// What a verifier said, in a state that is told of it.
+    /// An attestation by a verifier, with the given state.
     func object(
         of word: AttestationBook.Word, state: String, in workspace: Workspace
     ) -> AttestationObject {

@@ -73,7 +73,7 @@ extension Queries {
         ask(call)
     }
 
-    /// What stands there, if it is what is looked for and the caller may see it.
+    /// The message at a position, if it matches and the caller may see it.
     ///
     /// - Parameter room: bytes of text; less by what was opened.
     private func hit(
@@ -105,7 +105,7 @@ extension Queries {
             .message(message), matches: Self.matches(found, behind: text.unicodeScalars.count))
     }
 
-    /// Places of a text, and of the names of files that stand behind it, one a line.
+    /// Matches in a text, and in the names of files after it, one per line.
     private static func matches(_ found: [Range<Int>], behind count: Int) -> [SearchHit.Match] {
         found.map { place in
             guard place.lowerBound > count else { return SearchHit.Match("text", place) }

@@ -9,14 +9,14 @@ import WorkspaceModel
 extension Queries {
     // MARK: Opening and closing
 
-    /// Has the index opened that fits the home now; one that does not is removed.
+    /// Opens the index that fits the home now; any other is removed.
     func startSearch() throws(StorageError) {
         guard home != nil, let store = storeIdentity?.store else { return stopSearch() }
         let todo = SearchTodo(stored: try self.store.registry.value(Self.todoName))
         if turn.session.lock.sealed == nil {
             openSearch(.file(store), todo)
         } else {
-            // What lies in memory alone is new each time.
+            // An index in memory is new each time.
             openSearch(.memory, SearchTodo())
         }
     }
@@ -266,7 +266,7 @@ extension Queries {
         else { return false }
         reindex(row)
         if row.position.arrival <= search.reached {
-            // No row has this number: that it is to be forgotten has its former words go.
+            // No row has this number: recording it makes the index drop its former words.
             note(SearchPosition(time: 0, arrival: arrival))
         }
         return true
@@ -288,7 +288,7 @@ extension Queries {
 
     /// Notes that the index has something to look at again, also after a crash.
     ///
-    /// - Returns: whether it is not made anew instead.
+    /// - Returns: `false` if the index is rebuilt as a whole.
     func noteUnsettled(_ position: SearchPosition) -> Bool {
         search.isTodoStored = false
         guard search.unsettled.again.count < SearchTodo.countMax else {
@@ -350,7 +350,7 @@ extension Queries {
         search.isTodoStored = false
     }
 
-    /// More is to be forgotten than is worth a list: the index is made anew.
+    /// There is more to drop than is worth a list, so the index is rebuilt.
     private func reindexAll() {
         var todo = SearchTodo()
         todo.isAll = true

@@ -38,8 +38,8 @@ extension Queries {
 
     // MARK: What changes later
 
-    /// Has the index look at notes again that have changed in this turn. What somebody writes comes with
-    /// the next question; what was deleted goes at once.
+    /// Schedules notes that have changed in this turn to be indexed again. New text is indexed with
+    /// the next query; deleted text is dropped at once.
     func followNotes() throws(StorageError) {
         let changed = core.notes.news.takeChanged()
         guard search.standing != .off else { return }
@@ -63,7 +63,7 @@ extension Queries {
         search.notesAgain.insert(position)
     }
 
-    /// Has the notes looked at that have waited.
+    /// Indexes the notes that have waited.
     func takeNotesAgain() {
         search.again += search.notesAgain.sorted()
         search.notesAgain = []
@@ -85,7 +85,7 @@ extension Queries {
 
     // MARK: Answering
 
-    /// The note that stands there, if it is what is looked for and the caller may see it.
+    /// The note at a position, if it matches and the caller may see it.
     ///
     /// - Parameter room: bytes of text; less by what was opened.
     func noteHit(

@@ -11,7 +11,7 @@ import WorkspaceModel
 extension HomeSession {
     // MARK: Locking
 
-    /// Drops the keys; links go on.
+    /// Drops the keys; links continue.
     func lockKeys() throws(StorageError) {
         guard let home, let identity = core.links.localIdentity else { return }
         // Keys go although the disk fails: what could be noted of it is less than that.
@@ -32,8 +32,8 @@ extension HomeSession {
         if !isTold { try tellLocked() }
     }
 
-    /// Everything secret that a lock takes away. Each room lets go of its own, so that what it adds later
-    /// is not forgotten here.
+    /// Drops all secrets that a lock removes. Each room drops its own, so that later additions are
+    /// not forgotten here.
     private func forgetKeys() {
         for workspace in workspaces.values { workspace.forgetSecrets() }
         for component in core.components { component.forgetSecrets() }
@@ -78,7 +78,7 @@ extension HomeSession {
         if let link = link.flatMap({ network.links[$0] }) {
             try core.links.drop(link, because: LinkEnding("session.locked"))
         }
-        // Where nothing is written, the next process finds it, and lets go of it.
+        // While nothing may be written, the next process finds it and drops it.
         for number in numbers where mayWrite { try core.enrolment.abandon(number) }
     }
 
@@ -175,7 +175,7 @@ extension HomeSession {
         return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// From where on operations are stored that nobody was told of; `nil` for none.
+    /// From where on stored operations have not been reported; `nil` for none.
     func firstUnfolded() throws(StorageError) -> Int64? {
         if let first = lock.unfolded { return first }
         return try storedUnfolded()
@@ -240,9 +240,10 @@ extension HomeSession {
         }
     }
 
-    /// - Parameter judged: the private documents whose membership operations were all taken up in
-    ///   this turn. They were opened together when the keys came, so the first of them, which comes
-    ///   before what was written after it, does for all; each goes through the whole document.
+    /// - Parameter judged: the private documents whose membership operations were all folded in
+    ///   this turn. They were opened together when the keys came, so the first of them, which
+    ///   precedes what was written after it, covers all; each judgement processes the whole
+    ///   document.
     private func foldArrived(
         _ stored: StoredOperation, _ judged: inout Set<Int64>
     ) throws(StorageError) {

@@ -77,9 +77,9 @@ extension HomeSession {
 
     // MARK: Wiping
 
-    /// Erases everything but who one is and who may do what. When the node is open again it
-    /// fetches from peers what they have. It begins new logs, since it forgets where its own ended;
-    /// that is no restoration, and nobody is told of one.
+    /// Erases everything but the identity and the authority document. When the node is unlocked
+    /// again it fetches from peers what they have. It begins new logs, since it no longer knows the
+    /// ends of its own; that is not a restoration, and nobody is told of one.
     private func wipeMessages() throws(StorageError) {
         try core.log.renewStore()
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {

@@ -5,7 +5,7 @@ import WorkspaceModel
 extension HomeSession {
     /// Turns the passphrase of a new home into a key, beside the loop.
     ///
-    /// - Returns: whether that goes on; `false` where there is nothing to seal.
+    /// - Returns: whether that was started; `false` where there is nothing to seal.
     func sealsFirst(
         _ passphrase: String?, _ scope: CallScope,
         _ purpose: (PassphraseVault.Stretch) -> Stretching.Purpose

@@ -62,7 +62,7 @@ extension Syncing {
         }
     }
 
-    /// The branches of own logs of channels of which somebody may hold more now.
+    /// The branches of this device's channel logs that somebody may hold more of now.
     private func ownBranches(of workspace: Workspace, with news: HeldNews) -> [LogBranch] {
         let told = news.receipts.keys.sorted().compactMap { store.operations.branch($0) }
             .filter { workspace.channel(numbered: $0.document) != nil }

@@ -30,12 +30,12 @@ enum HolderVerdict: String {
     case held
     /// None is known to have it.
     case waiting
-    /// The same of somebody of whom no device was ever heard.
+    /// The same for a person none of whose devices was ever heard of.
     case unknown
 }
 
 extension Syncing {
-    /// Who is to have a message.
+    /// The people who should get a message.
     ///
     /// - Parameter key: under which it is sealed, which tells who was given that where people who
     ///   come later see nothing older.
@@ -61,7 +61,7 @@ extension Syncing {
     func verdict(
         on member: MemberID, _ readers: MessageReaders, _ holders: Set<DeviceID>
     ) -> HolderVerdict? {
-        // Who asks has it here.
+        // The caller has it here.
         if member == readers.own { return .held }
         guard let devices = readers.devices[member] else { return nil }
         if devices.contains(where: { holders.contains($0) }) { return .held }

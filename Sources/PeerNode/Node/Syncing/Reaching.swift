@@ -7,7 +7,7 @@ import WorkspaceModel
 /// members. So a message in a fully linked team costs as many transmissions as there are people,
 /// and not the square (PROTOCOL.md, 5.4).
 extension Syncing {
-    /// Begins anew with the peers of these workspaces: what was agreed with them is not so any more.
+    /// Starts over with the peers of these workspaces: their agreements are no longer valid.
     func beginAnew(in numbers: [Int64]) throws(StorageError) {
         for number in numbers {
             guard let workspace = core.workspaces[number] else { continue }
@@ -99,7 +99,8 @@ extension Syncing {
         }
     }
 
-    /// What an author said counts on the links to all others, and no more when its own link ends.
+    /// What an author announced applies to the links to all others, and ends with the author's
+    /// link.
     func applyReach(in workspace: Int64, of author: PeerLink) throws(StorageError) {
         try applyReach(in: workspace, of: author, to: network.ordered)
     }
@@ -120,7 +121,8 @@ extension Syncing {
         }
     }
 
-    /// A session has ended: what its other end said counts no more, and it is not reached itself.
+    /// A session has ended: the peer's announcement no longer applies, and the peer is no longer
+    /// reached directly.
     func forgetReach(in workspace: Int64, of link: PeerLink) throws(StorageError) {
         network.exchange.lostReach.insert(workspace)
         try applyReach(in: workspace, of: link)

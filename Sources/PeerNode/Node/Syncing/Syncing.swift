@@ -247,8 +247,8 @@ extension Syncing {
             if refusal == .removed { link.wasToldRemoval = true }
             if refusal == .unknown {
                 core.enrolment.joinRefused(on: link)
-                // The peer did not note our number either. Once it knows the workspace it opens
-                // it, and both begin anew.
+                // The peer did not record this session's number either. Once it knows the workspace
+                // it opens it, and both start over.
                 try feed(.closed, to: sync, on: link)
                 link.syncs[sync.workspace] = nil
                 try forgetReach(in: sync.workspace, of: link)

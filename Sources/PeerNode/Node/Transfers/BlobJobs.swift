@@ -20,7 +20,7 @@ final class BlobJobs: FilePart {
         turn.emit(.blob(job))
     }
 
-    /// Has the desk look at what is there, unless it has.
+    /// Asks the desk for its current state, unless it was asked before.
     func begin() throws(StorageError) {
         if !isBegun { try ask(.claim) }
     }

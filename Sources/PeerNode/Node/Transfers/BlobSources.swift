@@ -7,7 +7,7 @@ import WorkspaceModel
 struct BlobSource {
     /// The blobs that the other end was asked about.
     var asked: Set<BlobRoot> = []
-    /// Bytes of a piece of which the rest is still to come.
+    /// Bytes of a piece whose rest has not arrived yet.
     var unfinishedBytes = 0
     /// Pieces that came and that nobody had asked for.
     var unasked = 0

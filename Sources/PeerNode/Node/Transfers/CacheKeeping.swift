@@ -37,8 +37,8 @@ extension FileCache {
         try dropChunks(of: row)
     }
 
-    /// Has the desk remove a blob's file: its row goes first, so that a file without a row is all that a
-    /// crash can leave.
+    /// Asks the desk to remove a blob's file: its row is deleted first, so that a crash can only
+    /// leave a file without a row.
     private func dropChunks(of row: BlobTable.Row) throws(StorageError) {
         guard let root = BlobRoot(untrusted: row.root) else { return }
         room.transfers.end(root, numbered: row.number)

@@ -83,7 +83,7 @@ final class FileObjects: FilePart {
         return object
     }
 
-    /// The file that a reference names, which lies in its message; `nil` where that cannot be read.
+    /// The file that a reference names, inside its message; `nil` where that cannot be read.
     func inlineObject(_ reference: BlobTable.Reference) throws(StorageError) -> FileObject? {
         guard let (message, stored) = try room.mentions.readableMessage(reference.arrival) else {
             return nil

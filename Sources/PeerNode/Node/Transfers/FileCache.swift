@@ -93,8 +93,8 @@ final class FileCache: FilePart, FileCacheCommands {
         }
     }
 
-    /// Whether others have it and nobody keeps it here. That no message names it says nothing now: they
-    /// may be being read anew.
+    /// Whether others have it and nobody keeps it here. That no message names it now means nothing:
+    /// the messages may be being read again.
     private func isClearable(_ row: BlobTable.Row) throws(StorageError) -> Bool {
         guard let blob = try cached(row) else { return false }
         return !blob.isKept && blob.holderCount > 0

@@ -4,7 +4,8 @@ import WorkspaceModel
 
 /// Which blobs messages and pictures name.
 final class FileMentions: FilePart {
-    /// The number that stands for files which lie in their messages, where messages name blobs.
+    /// The blob number that means a file inside its message, in the table of which messages name
+    /// blobs.
     static let inlineNumber: Int64 = 0
 
     /// The devices of those who can read a message that names a blob. Nobody else may hear of its root.

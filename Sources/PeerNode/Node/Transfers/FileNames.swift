@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Resolves the files that calls name.
 final class FileNames: FilePart {
-    /// The files of a message that is to be sent, by the ids under which they were added.
+    /// The files of a message to send, by the ids under which they were added.
     ///
     /// One that is there twice, or too large, is left out and named; the others go.
     ///
@@ -52,8 +52,8 @@ final class FileNames: FilePart {
         return error
     }
 
-    /// The blob that an id names. Where messages claim several sizes of it, and nothing is here yet that
-    /// would tell which one is true, the one that was claimed first: nobody else knew its root by then.
+    /// The blob that an id names. If messages claim several sizes of it, and nothing is here yet
+    /// that shows which is true, the one that was claimed first: nobody else knew its root by then.
     ///
     /// - Throws: `not_found`.
     func row(_ id: String) throws(NodeError) -> BlobTable.Row {
@@ -116,7 +116,7 @@ final class FileNames: FilePart {
 
     // MARK: Files that lie in their messages
 
-    /// The file that an id names, if that is one that lies in a message which can be read.
+    /// The file that an id names, if it is inside a readable message.
     ///
     /// - Parameter id: comes from outside.
     /// - Returns: `nil` for the id of a blob.

@@ -5,11 +5,11 @@ import WorkspaceModel
 
 /// What one link is served.
 struct FileService {
-    /// The blobs of which the other end wants word of what is held here.
+    /// The blobs that the peer wants to be told about.
     var watched: Set<BlobRoot> = []
     /// The pieces that it asked for.
     var queue = PieceQueue()
-    /// Of which blobs.
+    /// The blobs of the queued pieces.
     var blobs: [BlobRoot: BlobName] = [:]
     /// Bytes of pieces that the session had when it was looked at last.
     var unsentBytes = 0
@@ -24,7 +24,7 @@ final class FileServing: FilePart {
     /// Whether nobody has asked for anything.
     var isIdle: Bool { services.isEmpty }
 
-    /// Whether pieces lie in the queue of a link, as far as is known.
+    /// Whether pieces are in the queue of a link, as far as is known.
     func waits(for link: LinkID) -> Bool { services[link]?.unsentBytes ?? 0 > 0 }
 
     /// The other end of a link asks for something of a blob.
@@ -53,7 +53,7 @@ final class FileServing: FilePart {
         if !refused.isEmpty { link.cancel(refused, of: want.root) }
     }
 
-    /// The other end of a link wants pieces no more, or sends none.
+    /// The peer no longer wants pieces, or does not send any.
     ///
     /// - Parameter pieces: `nil` for all, and for word of changes, too.
     /// - Returns: whether it had asked for word, so that it says nothing of what it has.
@@ -81,7 +81,7 @@ final class FileServing: FilePart {
 
     // MARK: Pieces
 
-    /// Has the desk read what links have room for.
+    /// Asks the desk to read what links have room for.
     func serve() throws(StorageError) {
         for link in services.keys.sorted() {
             guard let session = network.links[link]?.session, var service = services[link] else {

@@ -16,9 +16,9 @@ struct FileTransfer {
     var hasTree = false
     /// Whether only some chunks are fetched, which somebody waits for.
     var isPart = false
-    /// What was told of its progress, if anything was.
+    /// The last reported progress, if any.
     var told: TransferState?
-    /// When more is told of it at the earliest, on the monotonic clock.
+    /// The earliest time of the next report, on the monotonic clock.
     var tellDue: UInt64
 
     init(number: Int64, blob: BlobName, tellDue: UInt64) {
@@ -30,20 +30,21 @@ struct FileTransfer {
 
 /// Blobs that are being fetched from other devices, and their sources.
 final class FileTransfers: FilePart {
-    /// Which piece is asked of whom.
+    /// Which piece is requested from whom.
     var scheduler = PieceScheduler()
     var transfers: [BlobRoot: FileTransfer] = [:]
     /// What each link was asked for.
     var sources: [LinkID: BlobSource] = [:]
     var numbers = DeviceNumbers()
-    /// Which transfers are to be told of to whom.
+    /// Which transfers to report, and to whom.
     var rounds = TransferRounds()
     /// When stored chunks are claimed, and when a full disk is tried again, on the monotonic clock.
     var claimDue: UInt64?
-    /// Blobs of which all is stored, and no claim was asked for since.
+    /// Blobs that are stored completely, without a claim since then.
     var gathered: Set<BlobRoot> = []
     var retryDue: UInt64?
-    /// How many blobs are read at least where others are begun, of which some are under way already.
+    /// The minimum number of blobs that are read when others are started while some are under way
+    /// already.
     private static let resumedAtOnceMin = 16
 
     /// The blob from which on others are begun to be fetched, by its number.
@@ -83,7 +84,7 @@ final class FileTransfers: FilePart {
 
     // MARK: Beginning
 
-    /// Has a blob be fetched, whole, until it is here: also after a restart.
+    /// Fetches a whole blob until it is here, also after a restart.
     func want(_ number: Int64, isUrgent: Bool = false) throws(StorageError) {
         guard let row = try store.blobs.row(number), !row.held.isWhole else { return }
         if !row.isWanted {
@@ -112,7 +113,7 @@ final class FileTransfers: FilePart {
         }
     }
 
-    /// Makes room for other transfers, where one has waited in vain for long.
+    /// Makes room for other transfers, if one has waited in vain for a long time.
     func leaveIdle() throws(StorageError) {
         guard transfers.count >= BlobLimits.transfersMax else { return }
         guard time.monotonic >= Limits.fileWaitMilliseconds else { return }

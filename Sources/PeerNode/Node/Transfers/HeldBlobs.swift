@@ -5,7 +5,7 @@ import WorkspaceModel
 /// Which chunks of blobs are held, according to the tables, and about which blobs peers have not
 /// been told yet.
 final class HeldBlobs: FilePart {
-    /// Blobs of which more or less is held since peers were told.
+    /// Blobs whose held chunks have changed since peers were told.
     private var changed: Set<BlobRoot> = []
     /// When that is told, on the monotonic clock.
     private(set) var wordsDue: UInt64?
@@ -13,7 +13,7 @@ final class HeldBlobs: FilePart {
     /// It is counted along, since many thousands may be wanted while each next one is asked for.
     private var comingBytes: UInt64?
 
-    /// A blob of which something is held.
+    /// A blob that is at least partly held.
     func heldRow(_ root: BlobRoot) throws(StorageError) -> (BlobTable.Row, BlobName)? {
         for row in try store.blobs.rows(startingWith: root.bytes) where row.byteCount > 0 {
             if let blob = row.blob { return (row, blob) }
@@ -79,7 +79,7 @@ final class HeldBlobs: FilePart {
         comingBytes = coming &- before &+ (try missingBytes(of: number))
     }
 
-    /// The blobs of which peers are to hear now.
+    /// The blobs to tell peers about now.
     func takeChanged() -> [BlobRoot] {
         defer { (changed, wordsDue) = ([], nil) }
         return changed.sorted()
@@ -92,7 +92,7 @@ extension BlobTable {
         try row(root: blob.root.bytes, size: Int64(clamping: blob.shape.byteCount))
     }
 
-    /// Enters a blob of which nothing is held, unless it is there.
+    /// Adds the row of a blob without chunks, unless it is there.
     ///
     /// - Parameter time: milliseconds since 1970.
     /// - Returns: its number.

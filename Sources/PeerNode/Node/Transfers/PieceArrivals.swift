@@ -121,7 +121,7 @@ extension FileTransfers {
         return .whole
     }
 
-    /// What was stored since the last claim is not there: everything goes on from what the tables say.
+    /// What was stored since the last claim is lost: everything continues from the tables.
     func unclaimed(_ error: BlobError) throws(StorageError) {
         turn.emit(.log(.warning, "blob.not_claimed error=\(error.code)"))
         gathered = []

@@ -101,7 +101,7 @@ final class ShownPictures: FilePart {
         }
     }
 
-    /// The picture of which a row is, where it is shown.
+    /// The picture that a row belongs to, if it is displayed.
     func picture(of row: BlobTable.Row) -> ShownPicture? {
         guard let blob = row.blob, let shown = pictures[blob.root], shown.picture.blob == blob
         else { return nil }

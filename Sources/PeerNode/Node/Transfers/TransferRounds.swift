@@ -11,14 +11,14 @@ struct TransferRounds {
     private var fresh: Set<BlobRoot> = []
     /// The links over which the others were asked about.
     private var links: [LinkID] = []
-    /// When it is found out anew who may know of each blob.
+    /// When to determine again which devices may know of each blob.
     private var readersDue: UInt64 = 0
     /// When it is looked at next how far they are.
     private var lookDue: UInt64 = 0
-    /// When the first word on one is due though nothing happens; `nil` where all were told of.
+    /// When the first report on a transfer is due even if nothing happens; `nil` where all had one.
     private(set) var firstWordDue: UInt64?
 
-    /// A transfer begins, of which nobody is told before a moment on the monotonic clock.
+    /// Starts a transfer, which is not reported before a time on the monotonic clock.
     mutating func begin(_ root: BlobRoot, tellDue due: UInt64) {
         fresh.insert(root)
         firstWordDue = min(firstWordDue ?? due, due)
@@ -28,12 +28,12 @@ struct TransferRounds {
 
     // MARK: Asking
 
-    /// The transfers about which others are to be asked now.
+    /// The transfers about which peers have to be asked now.
     struct Questions {
         let roots: [BlobRoot]
-        /// Whether it is to be found out anew who may know of them.
+        /// Whether to determine again which devices may know of them.
         let isAnew: Bool
-        /// Those that have begun since, of which nothing was found out.
+        /// Those that have started since, about which nothing is known.
         let fresh: Set<BlobRoot>
     }
 
@@ -55,7 +55,7 @@ struct TransferRounds {
 
     // MARK: Telling
 
-    /// Whether it is to be looked at now how far transfers are.
+    /// Whether the progress of transfers has to be checked now.
     func mayTell(at now: UInt64) -> Bool { now >= min(lookDue, firstWordDue ?? .max) }
 
     /// Notes that it was looked at.

@@ -28,10 +28,10 @@ class ComponentOf<Core: TurnHolder>: PartOf<Core> {
     /// Does what is due.
     func tick() throws(StorageError) {}
 
-    /// Lets go of everything secret that a lock takes away.
+    /// Drops all secrets that a lock removes.
     func forgetSecrets() {}
 
-    /// Lets go of what it knows of workspaces: the node is about to be closed.
+    /// Drops what it knows about workspaces: the node is about to be closed.
     func forgetWorkspaces() {}
 
     /// Goes on in the place of a room whose core was discarded, with what is not stored and with what the

@@ -21,7 +21,7 @@ public struct NodeEnvironment {
     /// Places for connections that have not shown to know a secret, at most
     /// `Limits.anonymousLinksMax`.
     public var anonymousLinksMax = Limits.anonymousLinksMax
-    /// Private documents of which it stays in memory who may do what.
+    /// The number of private documents whose judgement stays in memory.
     public var privateJudgementsMax = Limits.privateJudgementsMax
     /// What the settings say of notices.
     public var notices = NoticeDefaults()

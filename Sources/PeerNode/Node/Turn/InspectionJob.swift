@@ -57,6 +57,6 @@ public struct StoreFindings: Sendable {
     /// What is derived.
     var derived = StoreComparison.Result()
 
-    /// Whether only building the store anew puts it right.
+    /// Whether only rebuilding the store repairs it.
     var needsRebuild: Bool { !pages.isEmpty || lost > 0 || derived.count > 0 }
 }

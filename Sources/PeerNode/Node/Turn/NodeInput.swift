@@ -48,7 +48,7 @@ public enum NodeInput: Sendable {
     case searched(SearchOutcome)
     /// A `BlobJob` has made progress or has ended.
     case blobbed(BlobOutcome)
-    /// The outcome of a notice that was to be shown.
+    /// The outcome of a notice.
     case noticed(NoticeOutcome)
     /// Whether the network is metered; `nil` where the system does not say.
     case metered(Bool?)
@@ -110,10 +110,10 @@ public enum NodeEffect: Sendable {
     case notify(Notice)
     /// Finds out whether the network is metered, and tells it as `metered`.
     case lookAtMeter
-    /// Has the owner's command send a letter, behind those that wait already, and brings what became of
-    /// it back as `mailed`.
+    /// Sends a letter by the owner's command, after those that wait already, and returns the
+    /// outcome as `mailed`.
     case mail(Letter)
-    /// Has a process without keys look at a token, and brings what it says back as `tokenChecked`.
+    /// Checks a token in a process without keys, and returns its answer as `tokenChecked`.
     case checkToken(UInt64, question: [UInt8])
     /// Drops the notices that wait, and ends all checks of tokens.
     case forgetNotices
@@ -121,7 +121,7 @@ public enum NodeEffect: Sendable {
     case log(LogLevel, String)
     /// Ends the process after everything before was carried out.
     case stop
-    /// The same, because it cannot go on: its exit status says so.
+    /// The same, because the node cannot continue: its exit status says so.
     case fail
 }
 

@@ -44,7 +44,7 @@ struct NodeTally {
     /// Rows of public channels that were rewritten because a verdict on them had changed.
     private(set) var rejudgedRows = 0
 
-    /// Times that all private documents were asked when they are to be erased.
+    /// How often all private documents were asked when they have to be erased.
     private(set) var erasurePlans = 0
 
     mutating func noteErasurePlan() { erasurePlans &+= 1 }
@@ -59,12 +59,12 @@ struct NodeTally {
 
     mutating func noteAddressLooks(_ count: Int) { addressLooks &+= count }
 
-    /// Conversations of which what lists show was worked out.
+    /// Conversations whose overview was computed.
     private(set) var overviewEntries = 0
 
     mutating func noteOverviewEntry() { overviewEntries &+= 1 }
 
-    /// Conversations of which what came late was looked for anew.
+    /// Conversations that were searched again for late messages.
     private(set) var lateRenewals = 0
 
     mutating func noteLateRenewed() { lateRenewals &+= 1 }

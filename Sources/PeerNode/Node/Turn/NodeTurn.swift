@@ -25,11 +25,11 @@ final class NodeTurn {
     var hasMoreToDo = false
     /// The id that the store got in this turn.
     var renewedStore: StoreID?
-    /// The COMMIT of which the guard file tells.
+    /// The COMMIT that the guard file records.
     var guardedCounter: UInt64 = 0
     /// Which file it says is the store: the one that is open.
     var guardedFacts: StoreFileFacts?
-    /// Whether everything that follows from operations is being made anew, so that nobody is told.
+    /// Whether everything derived from operations is being rebuilt, so that nothing is reported.
     var isBuilding = false
     /// What has happened since the start, in numbers.
     var tally = NodeTally()
@@ -53,7 +53,7 @@ final class NodeTurn {
         hasWrittenOnPurpose = false
     }
 
-    /// Adds what is to be done once the turn is on disk.
+    /// Adds an effect to carry out once the turn is on disk.
     func emit(_ effect: NodeEffect) { effects.append(effect) }
 
     func takeEffects() -> [NodeEffect] {
@@ -102,7 +102,7 @@ final class NodeTurn {
         _ type: EventType, workspace: Int64?, document: Int64? = nil, arrival: Int64? = nil,
         extra: [UInt8]? = nil, isBackfill: Bool = false
     ) throws(StorageError) {
-        // What is built anew has happened already.
+        // What is rebuilt has happened before.
         guard !isBuilding else { return }
         try write()
         try store.events.append(

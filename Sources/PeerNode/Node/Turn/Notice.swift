@@ -15,7 +15,7 @@ public struct Notice: Sendable, Equatable {
     public let input: [UInt8]
     /// What else the command finds of it, in order.
     public let variables: [Variable]
-    /// The number under which what it prints is wanted; `nil` for a message, of which nothing is.
+    /// The number under which its output is expected; `nil` for a message, whose output is ignored.
     public var question: UInt64?
 }
 

@@ -8,7 +8,7 @@ struct WritingStop {
     /// When, milliseconds since 1970.
     let at: UInt64
 
-    /// What people are told of it, wherever they look.
+    /// The message for people, wherever they look.
     var message: String {
         "writing has stopped: the disk failed on \(UTCMinute.text(at)); restart after checking it"
     }

@@ -42,7 +42,7 @@ struct ChannelIndex {
     /// Those that are shown under a longer name.
     private var suffixed: [String: [Rank]] = [:]
     private var byNumber: [Int64: Rank] = [:]
-    /// Numbers by public ids, which those of conversations say of whom they are.
+    /// Numbers by public id; the id of a conversation depends on its members.
     private var byID: [String: Int64] = [:]
     /// How many channels are shown under names that look alike.
     private var lookalikes: [String: Int] = [:]

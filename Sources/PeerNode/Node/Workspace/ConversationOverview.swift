@@ -40,7 +40,7 @@ struct ConversationOverview {
     /// All conversations, in the order of the index as it was in `arrangement`.
     private(set) var rows: [Row] = []
     private var arrangement: Int?
-    /// The numbers of those of which something has changed since.
+    /// The numbers of those that have changed since.
     private var stale: Set<Int64> = []
 
     var isEmpty: Bool { rows.isEmpty }

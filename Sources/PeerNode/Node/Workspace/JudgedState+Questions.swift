@@ -49,7 +49,7 @@ extension JudgedState {
 
     // MARK: Who may
 
-    /// The strongest grant in force under which a device acts, as that member where one is named.
+    /// The strongest grant in force under which a device acts, as `member` if one is given.
     func bestGrant(of device: DeviceID, as member: MemberID? = nil) -> OperationID? {
         evaluator.bestGrant(of: device, as: member)
     }
@@ -125,12 +125,12 @@ extension JudgedState {
 
     // MARK: Public channels
 
-    /// Who has which right in a public channel; `nil` where its creation does not count.
+    /// The rights of members in a public channel; `nil` where its creation does not count.
     func ruling(on ledger: ChannelLedger, isDefault: Bool) -> ChannelRuling? {
         evaluator.ruling(on: ledger, isDefault: isDefault)
     }
 
-    /// Who led a public channel at a moment, milliseconds since 1970.
+    /// Who owned and administered a public channel at a time, milliseconds since 1970.
     func roles(
         in ledger: ChannelLedger, until timestamp: UInt64
     ) -> (owner: MemberID, admins: [MemberID])? {

@@ -20,8 +20,9 @@ final class JudgedState {
     /// How often who is in was worked out; for tests.
     var standingsMade = Standings.Made()
 
-    /// Whether what others write may stand behind something that only a later version can judge, as
-    /// it was when it was last worked out what is kept. Until then this node reads and passes on.
+    /// Whether others may write operations that depend on something that only a later version can
+    /// judge, as of the last computation of what is retained. Until then this node only reads and
+    /// relays.
     var awaitsLaterVersion = false
     /// What is kept of the authority document.
     var kept = KeptOperations()
@@ -31,13 +32,13 @@ final class JudgedState {
     var contentLimits: [Workspace.LimitPlace: ContentLimit] = [:]
     /// How far a log has a right over what others wrote, until authority changes.
     var deletionLimits: [Workspace.LimitPlace: [ContentLimit]] = [:]
-    /// The roles that events have told of.
+    /// The roles that events have reported.
     var toldRoles: [MemberID: Role] = [:]
-    /// Who is behind the grant with this number.
+    /// The member behind the grant with this number.
     var grantSubjects: [Int64: MemberID] = [:]
     /// Whether anybody ever asked to be let in, so that admissions need not look for it.
     var hasRequests = false
-    /// Who was admitted, of whom words came before that.
+    /// Admitted members with assertions that arrived before the admission.
     var unheardNewcomers: Set<MemberID> = []
 
     /// What follows from all that a workspace says. Each is linear in its size and asked for with
@@ -52,7 +53,7 @@ final class JudgedState {
         var channels: ChannelIndex?
         /// What is known of each of them.
         var overview = ConversationOverview()
-        /// The private documents that were deleted, and when they are to be erased, milliseconds.
+        /// The deleted private documents, and when they have to be erased, milliseconds.
         var privateErasures: [(document: PrivateDocument, at: UInt64)]?
         var fields: WorkspaceFields?
         var invites: InviteIndex?
@@ -61,8 +62,8 @@ final class JudgedState {
         var unheard: [DocumentID: UnheardEnds?] = [:]
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
-        /// Those that were asked about first: this device and the first peers, of whom it is asked again
-        /// and again.
+        /// The devices that were asked about first: this device and the first peers, which are
+        /// asked about again and again.
         var firstGuests: [(device: DeviceID, isGuest: Bool)] = []
         var told: Workspace.ToldNames?
         /// Who is in private documents with somebody.
@@ -89,7 +90,7 @@ final class JudgedState {
         }
     }
 
-    /// Has an operation judged, and forgets what no longer follows.
+    /// Judges an operation, and drops what no longer follows.
     func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
         let known = derived
         let change = try evaluator.add(operation)
@@ -107,7 +108,7 @@ final class JudgedState {
 
     /// Forgets every verdict, before the whole document is judged again.
     ///
-    /// - Parameter evaluator: what stands in its place; only tests pass one that is not empty.
+    /// - Parameter evaluator: its replacement; only tests pass one that is not empty.
     func startOver(with evaluator: AuthEvaluator = AuthEvaluator()) { self.evaluator = evaluator }
 
     /// Called when keys or names changed: everybody stays in.

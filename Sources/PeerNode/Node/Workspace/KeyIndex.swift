@@ -106,7 +106,7 @@ struct KeyIndex {
     /// Keeps which key seals, until a key is taken or what it follows from changes.
     mutating func keep(sealing: SealingKey?) { self.sealing = .some(sealing) }
 
-    /// Has the key that seals looked for again.
+    /// Schedules a new search for the sealing key.
     mutating func forgetSealing() {
         sealing = nil
         generation &+= 1
@@ -188,8 +188,8 @@ struct KeyIndex {
 }
 
 extension AuthorityPayload {
-    /// Whether it can have a part in what the group key has to be changed after: who is in, as
-    /// what, and who is not any more.
+    /// Whether it can affect after which ends the group key has to change: who is in, with which
+    /// role, and who no longer is.
     var bearsOnEnds: Bool {
         switch self {
         case .rekey, .createDocument, .setDocument, .deleteDocument, .setWorkspace, .invite: false

@@ -9,7 +9,7 @@ final class Workspace {
     let id: WorkspaceID
     /// Its short number in the store.
     let number: Int64
-    /// Who we are in it, and how we stand to it.
+    /// Who this home's person is in it, and this node's state in it.
     var seat: WorkspaceSeat
     /// The stored authority operations.
     var authority = AuthorityRecords() {
@@ -62,7 +62,7 @@ final class Workspace {
         people = PeopleState(judged)
     }
 
-    /// Who we are in it.
+    /// The local member.
     var member: MemberID { seat.member }
     /// How we stand to it.
     var standing: RegistryStore.Standing { seat.standing }

@@ -4,7 +4,7 @@ public import WorkspaceModel
 public enum PeerName: Hashable, Comparable, Sendable {
     /// A device; it may move, and it proves itself in the handshake.
     case device(DeviceID)
-    /// An address of which nobody has told whose it is: `peer add`, a beacon, an invite's hint.
+    /// An address whose device is unknown: `peer add`, a beacon, an invite's hint.
     case address(PeerAddress)
 
     /// Devices first, in the order of their keys.

@@ -14,7 +14,7 @@ public struct InviteSecret: Sendable {
     public static let seedByteCount = 16
 
     private let seed: SecretBytes
-    /// The pair whose public half stands in the `invite` operation.
+    /// The key pair whose public half is in the `invite` operation.
     public let signingKey: SigningKey
     /// The psk of the handshake with a member who may admit.
     public let psk: SymmetricKey
@@ -48,7 +48,7 @@ public struct InviteSecret: Sendable {
         psk.derived(Array("beacon".utf8))
     }
 
-    /// The public half, as it stands in the `invite` operation: 32 bytes.
+    /// The public half, as in the `invite` operation: 32 bytes.
     public var publicKey: DeviceID { signingKey.device }
 
     /// How `join1` names the door without the id of an invite: the first half of H("wsx-door1", public

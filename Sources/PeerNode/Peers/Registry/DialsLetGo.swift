@@ -14,7 +14,7 @@ struct DialsLetGo: Sendable {
     /// When the first of them stops counting.
     var nextOver: UInt64? { ends.values.min() }
 
-    /// Lets go of some.
+    /// Adds abandoned attempts.
     mutating func insert(_ numbers: [UInt64], now: UInt64) {
         for number in numbers { ends[number] = now &+ Limits.dialLetGoMilliseconds }
     }

@@ -21,7 +21,7 @@ struct GroupAllowances<Group: Hashable & Sendable>: Sendable {
         used[group, default: full].take(at: now)
     }
 
-    /// Forgets of whom there is nothing to remember: once before many are taken.
+    /// Drops groups with a full allowance: once before many are used.
     mutating func forgetFull(at now: UInt64) {
         for group in used.keys where used[group]?.isFull(at: now) == true { used[group] = nil }
     }

@@ -37,7 +37,7 @@ extension PeerRegistry {
     public struct Dial: Equatable, Sendable {
         /// Never used twice by one registry.
         public let number: UInt64
-        /// Whom to expect.
+        /// The expected peer.
         public let peer: PeerName
         /// Where to dial.
         public let address: PeerAddress

@@ -26,7 +26,7 @@ public struct PeerRegistry: Sendable {
     private enum Group: Hashable {
         /// A person's devices, by what names the person.
         case person([UInt8])
-        /// Devices of which nobody said whose they are.
+        /// Devices with an unknown owner.
         case nobody
         /// Addresses that beacons and links told.
         case heard
@@ -343,8 +343,8 @@ extension PeerRegistry {
         if entries[name]?.isDialing == false { entries[name]?.next = 0 }
     }
 
-    /// Whom an attempt is for; `nil` for one that is over, or that a link or another network has made
-    /// needless: what comes of it is to be let go.
+    /// The peer that an attempt is for; `nil` for one that is over, or that a link or a network
+    /// change has made unnecessary: its result has to be dropped.
     public func target(ofAttempt number: UInt64) -> PeerName? {
         entries.first { $0.value.attempts?.addresses[number] != nil }?.key
     }
@@ -365,7 +365,7 @@ extension PeerRegistry {
             let isManual = dialled.addresses.entries.contains {
                 $0.address == address && $0.source == .manual
             }
-            // Who is new there takes over how patient the dials have come to be.
+            // A device that is new at an address takes over the address's dial schedule.
             if entries[.device(device)] == nil {
                 entry.schedule = dialled.schedule
                 (entry.failures, entry.tries) = (dialled.failures, dialled.tries)

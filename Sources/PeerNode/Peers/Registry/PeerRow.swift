@@ -5,7 +5,7 @@ public import WorkspaceModel
 /// - Format: `Enc` map {1 device 32, 2 array of [address text, source, freshness ms], 3 blocked,
 ///   4 last seen ms or null}; key 1 is null for an address that nobody has answered at yet.
 public struct PeerRow: Equatable, Sendable {
-    /// Whom this is about.
+    /// The peer that this row describes.
     public let name: PeerName
     /// Its addresses, best first.
     public let addresses: [KnownAddress]

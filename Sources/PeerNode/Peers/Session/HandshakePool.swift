@@ -88,7 +88,7 @@ struct HandshakePool: Sendable {
         return links
     }
 
-    /// Who has to go for a new connection, `nil` while there is room.
+    /// The connection that a new one replaces, `nil` while there is room.
     private func victim(for place: Place, using random: any RandomSource) -> UInt64? {
         let neighbours = sites[place.site] ?? []
         let isCrowded = neighbours.count >= perSiteMax

@@ -24,7 +24,7 @@ struct LinkHandshake {
         case more
         /// A first message under this secret is complete; `answer` may spend on it.
         case wantsAnswer
-        /// Both sides are proved; send these bytes (none for the responder) and go on.
+        /// Both sides are authenticated; send these bytes (none for the responder) and continue.
         case finished([UInt8], NoiseTransport, PeerIdentity)
     }
 

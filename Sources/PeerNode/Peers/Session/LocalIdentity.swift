@@ -80,14 +80,14 @@ public enum PSKLabel: Hashable, Sendable {
     case invite(OperationID)
     /// An invite of which only the link is known, on the joiner's side.
     case joining
-    /// The link with which this node takes up another device of its person.
+    /// The link by which this node adds another device of its person.
     case deviceLink
     /// A device link that another device of the same person issued, on the newcomer's side.
     case linking
 }
 
 extension PSKLabel {
-    /// The workspace of which the other end has shown to know a secret.
+    /// The workspace whose secret the peer has proved to know.
     var workspace: WorkspaceID? {
         switch self {
         case .workspace(let id, _), .epoch(let id): id
@@ -102,7 +102,7 @@ extension PeerIdentity {
         labels.contains { $0.workspace == workspace }
     }
 
-    /// The invites of which it may hold the link.
+    /// The invites whose link it may hold.
     var invites: [OperationID] {
         labels.compactMap { if case .invite(let id) = $0 { id } else { nil } }
     }

@@ -88,8 +88,7 @@ public final class PeerSession {
     /// Whether the session is over.
     public var isClosed: Bool { if case .closed = state { true } else { false } }
 
-    /// Who can know the secret under which the handshake runs, and of which workspace it is, as far as is
-    /// known.
+    /// Who can know the secret of the handshake, and of which workspace it is, as far as is known.
     var share: SecretShare {
         guard case .handshaking(let handshake, _) = state else { return SecretShare(.endedInvite) }
         return handshake.share

@@ -57,8 +57,8 @@ extension CoreReplica {
         room.turn.store.operations.document(document, in: workspace.number)?.kind.access
     }
 
-    /// Whether a document that the peer has named may be shown to it. Who cannot read the document
-    /// has nothing to go by but that the peer knows its name; who can knows who was let in.
+    /// Whether a document that the peer has named may be shown to it. A node that cannot read the
+    /// document can only rely on the peer knowing its name; one that can knows who was admitted.
     private func isOpen(_ document: DocumentID) -> Bool {
         guard let known = workspace.sealed.documents[document], known.root != nil else {
             return true

@@ -112,7 +112,7 @@ struct CoreReplica: Replica {
     func samples(of log: LogName, and place: UInt64?) -> [LogPoint] {
         var points: Set<LogPoint> = []
         for branch in branches(of: log) {
-            // Never beyond the end: what lies behind damage has to come again.
+            // Never beyond the end: what follows damage has to arrive again.
             for place in [branch.tipSequence, min(place ?? 0, branch.tipSequence)] {
                 point(in: branch.number, at: place).map { _ = points.insert($0) }
             }
@@ -140,7 +140,7 @@ struct CoreReplica: Replica {
 
     func holds(_ tip: LogTip) -> Bool { branch(holding: tip) != nil }
 
-    /// The branch on which the tip lies.
+    /// The branch that holds the tip.
     func branch(holding tip: LogTip) -> LogBranch? {
         for branch in branches(of: tip.log)
         where branch.tipSequence >= tip.sequence {

@@ -8,7 +8,7 @@ struct AppendedRun {
     let log: LogName
     /// Its last operation.
     var tip: LogTip
-    /// The operations themselves where they are to be pushed: what this device wrote.
+    /// The operations themselves if they have to be pushed: what this device wrote.
     var own: OperationRun?
 
     /// Payloads in one push, so that it stays far below what may wait unasked, in bytes.

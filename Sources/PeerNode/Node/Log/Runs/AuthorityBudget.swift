@@ -91,8 +91,8 @@ struct AuthorityBudget {
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
     /// Whose operations had to wait, and when that last happened.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
-    /// Devices in workspaces of which nothing more is asked for: until when, and whose need of it was
-    /// no help.
+    /// Devices, by workspace, from which nothing more is requested: until when, and whose need for
+    /// it has not helped.
     private var heldBack: [[UInt8]: (until: UInt64, inVain: Set<[UInt8]>)] = [:]
     /// What was judged and passed over, and how many operations there were then.
     private var passedOver: [OperationID: Int] = [:]
@@ -112,7 +112,7 @@ struct AuthorityBudget {
         return nil
     }
 
-    /// Has a log begin at the cost of the first share that has room for one (S-9).
+    /// Charges the first share that has room for a new log (S-9).
     ///
     /// - Returns: whether any has: else it waits.
     mutating func beginLog(from shares: [Share], now: UInt64) -> Bool {
@@ -193,8 +193,8 @@ struct AuthorityBudget {
         return isCapped ? min(units, most) : units
     }
 
-    /// Whose operations had to wait within the last hour, or what is said of them would stand for
-    /// ever.
+    /// Whose operations had to wait within the last hour; without a limit the warning would stay
+    /// permanently.
     func isDelaying(_ payer: [UInt8], now: UInt64) -> Bool {
         delayed[payer].map { now < $0 || now - $0 < 3_600_000 } ?? false
     }
@@ -216,7 +216,7 @@ struct AuthorityBudget {
         Self.thin(&heldBack, named: \.self) { Double($0.until) }
     }
 
-    /// Whether there is anything of which nothing more is asked for.
+    /// Whether there is a device from which nothing more is requested.
     var holdsAnythingBack: Bool { !heldBack.isEmpty }
 
     /// Whether more of what a device wrote is not asked for.
@@ -237,7 +237,7 @@ struct AuthorityBudget {
         Self.thin(&passedOver, named: \.bytes) { -Double($0) }
     }
 
-    /// Called when a document is judged anew: as many operations are other ones then.
+    /// Called when a document is judged again: the numbers of operations are different then.
     mutating func forgetPassedOver() { passedOver = [:] }
 
     /// The number of operations at which this one was passed over; `nil` if it never was. Sending

@@ -15,7 +15,7 @@ struct UnsettledVerdicts {
         /// Members who may have come in, or be out.
         var people: Set<MemberID>
         var source: OperationSource
-        /// Who pays for what is given back under which grants.
+        /// Who pays for what is restored under which grants.
         var bills: [Bill] = []
     }
 
@@ -23,7 +23,8 @@ struct UnsettledVerdicts {
     struct Payer {
         /// What has paid for it, and the share of its author's member: each pays.
         let shares: Set<AuthorityBudget.Share>
-        /// Whether it costs no more than the smallest share has, however much is turned over.
+        /// Whether it costs no more than the smallest share has, however many verdicts are
+        /// reversed.
         let isCapped: Bool
     }
 
@@ -34,7 +35,7 @@ struct UnsettledVerdicts {
 
     /// By the workspace's short number.
     private var work: [Int64: Work] = [:]
-    /// Who has paid for the operation that is taken right now.
+    /// Who has paid for the current operation.
     var payer: Payer?
     /// How many operations count again under a grant.
     private var givenBack: [Int64: Int] = [:]

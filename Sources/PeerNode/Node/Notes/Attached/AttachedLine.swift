@@ -93,7 +93,8 @@ extension AttachedText {
         return String(view)
     }
 
-    /// Whether the node has taken everything that the editor wrote, though it may not have told of it.
+    /// Whether the node has taken everything that the editor wrote, even if it has not been
+    /// reported yet.
     public var isAtNode: Bool {
         guard let writing else { return true }
         return writing.rest.isEmpty && (writing.asked.isEmpty || writing.answer != nil)

@@ -32,7 +32,7 @@ extension AttachedText {
     mutating func cursorLine() -> JSONValue? {
         guard hasNewOthers, writing == nil else { return nil }
         hasNewOthers = false
-        // After each change of the text all are told anew, so others are out of date.
+        // All cursors are reported again after each change of the text, so others are outdated.
         let known = others.sorted { $0.key < $1.key }.filter {
             $0.value["version"] == .string(version)
         }

@@ -23,7 +23,7 @@ extension AttachedText {
         guard let from = event["from"]?.stringValue, let to = event["version"]?.stringValue,
             let list = event["patch"]?.arrayValue
         else { return false }
-        // What was read a moment ago may be told of afterwards.
+        // A change that was just read may be reported afterwards.
         guard from == writing?.steps.last?.to ?? version else { return isBehind }
         isBehind = false
         var line = Line(patches: [], author: event["by"] ?? .null)
@@ -109,7 +109,7 @@ extension AttachedText {
             text = now
             return say(patches, by: [])
         }
-        // Steps that were told and not taken up lie on the way to what was read.
+        // Steps that were reported and not applied yet are part of the text that was read.
         let isMade = new.answer != nil || shows(new.asked, now)
         if isMade { Self.apply(new.asked, to: &text) }
         let met = try Self.carried(
@@ -122,7 +122,7 @@ extension AttachedText {
         if new.rest.isEmpty { finish(new) }
     }
 
-    /// Whether a text shows that changes were made, of which nobody said so: the answer was lost.
+    /// Whether a text shows that changes were made although no answer said so: it was lost.
     private func shows(_ patches: [NotePatch], _ now: [Unicode.Scalar]) -> Bool {
         guard !patches.isEmpty else { return false }
         func distance(_ text: [Unicode.Scalar]) -> Int {

@@ -22,9 +22,9 @@ public struct AttachedText {
     var writing: Writing?
     /// Whether events may still tell of what was read already.
     var isBehind = true
-    /// What is to be said to the editor.
+    /// Lines for the editor.
     private var said: [JSONValue] = []
-    /// Where others are, by their device, as they were told of last.
+    /// The last reported cursors of others, by device.
     var others: [String: JSONValue] = [:]
     var hasNewOthers = false
     /// Where the editor's cursor is in the text as the editor has it, where that is new.
@@ -40,11 +40,11 @@ public struct AttachedText {
     struct Writing {
         /// What the node was asked to do, of the text of `version`; empty where nothing was asked.
         var asked: [NotePatch] = []
-        /// What it is to be asked next, of the text after that.
+        /// What to ask the node next, relative to the text after that.
         var rest: [NotePatch] = []
         /// What others changed, of the text as the editor has it.
         var theirs: [NotePatch] = []
-        /// Who that was.
+        /// The authors of these changes.
         var authors: [JSONValue] = []
         /// What the node told since it was asked.
         var steps: [Step] = []
@@ -74,7 +74,7 @@ public struct AttachedText {
     /// Whether everything that the editor wrote is at the node.
     public var isSettled: Bool { writing == nil }
 
-    /// What is to be said to the editor, each a line; once.
+    /// The lines for the editor; each is returned once.
     public mutating func takeLines() -> [JSONValue] {
         if let line = cursorLine() { said.append(line) }
         defer { said = [] }
@@ -133,7 +133,7 @@ public struct AttachedText {
 
     // MARK: To the node
 
-    /// What the node is to be asked now: `base` and `ops` of `note.edit`; `nil` for nothing.
+    /// What to ask the node now: `base` and `ops` of `note.edit`; `nil` for nothing.
     public mutating func takeEdit() -> JSONObject? {
         guard var new = writing, new.asked.isEmpty else { return nil }
         guard !new.rest.isEmpty else {
@@ -194,7 +194,7 @@ public struct AttachedText {
         if let error { line["error"] = error.json }
         said.append(.object(line))
         unseen.append(Line(patches: patches, author: author))
-        // Who only reads says nothing, and has taken all of that long ago.
+        // An editor that only reads sends nothing, and has applied all of that long ago.
         var bytes = unseen.reduce(0) { $0 + Self.bytes(of: $1.patches) }
         while unseen.count > 1,
             unseen.count > Limits.noteVersionsMax || bytes > Limits.noteVersionBytesMax

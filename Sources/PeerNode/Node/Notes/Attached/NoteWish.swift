@@ -3,9 +3,9 @@ import WorkspaceModel
 
 /// A requested change of a note, relative to a version that its author has seen.
 enum NoteWish {
-    /// The whole text, as it is to be.
+    /// The whole new text.
     case text(String)
-    /// Lines and how they look, as they are to be.
+    /// The new lines and their look.
     case lines([NoteLine])
     /// Changes, each of the text that those before it have left.
     case steps([NoteStep])

@@ -47,15 +47,15 @@ struct NoteCompany {
     var own: [Place: Own] = [:]
     /// On which links it was said that this home has a note open.
     var asked: [Place: Set<LinkID>] = [:]
-    /// Notes of which there is something new to be said.
+    /// Notes with an update to send.
     var owed: Set<Place> = []
     /// When something was said last, on the monotonic clock.
     var lastSaid: UInt64?
-    /// Who of whom is to be told here, and where all of them are.
+    /// The guests whose changes have to be reported here, and their links.
     var changed: [Place: Set<LinkID>] = [:]
-    /// Of whom it was told that others are to wait.
+    /// The device that others were told to wait for.
     var toldClaims: [Place: DeviceID] = [:]
-    /// Those who went, to be told of.
+    /// Those who have left, to be reported.
     var left: [(place: Place, guest: Guest)] = []
 
     /// When the next word is due.
@@ -108,7 +108,7 @@ struct NoteCompany {
         claims.values.reduce(0) { $0 + ($1[link] == nil ? 0 : 1) }
     }
 
-    /// Notes that the places of everybody in a note are to be told of again.
+    /// The cursors of everybody in a note have to be reported again.
     mutating func moved(_ place: Place) {
         guard let there = guests[place], !there.isEmpty else { return }
         changed[place, default: []].formUnion(there.keys)
@@ -186,8 +186,8 @@ final class NoteSpeaking: NotePart {
         room.attendance.company.own[place]?.hasToldClaim = false
     }
 
-    /// Tells everybody who was told that a note is open here that it is not: also those of whom nothing
-    /// was heard yet, whose answer may be on its way.
+    /// Tells everyone who was told that a note is open here that it no longer is: also those who
+    /// have not answered yet, since their answer may be on its way.
     private func sayGone(
         from place: ViewStore.NotePlace, _ found: (workspace: Workspace, channel: Channel)
     ) {
@@ -218,7 +218,7 @@ final class NoteSpeaking: NotePart {
         return true
     }
 
-    /// What is to be said of a note; `nil` where nobody is to know that somebody is here.
+    /// The update about a note; `nil` where nobody should know that somebody is here.
     func word(
         of place: ViewStore.NotePlace, in channel: Channel, asks: Bool = false
     ) -> NoteWord? {

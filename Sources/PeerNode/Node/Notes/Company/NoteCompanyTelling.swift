@@ -20,7 +20,7 @@ extension NoteSpeaking {
         return [
             "by": core.membership.person(member, in: workspace).json,
             "device": .string(PublicID.device(claimant.device)),
-            // Of whose clock is ahead, or who says anything, no more is shown than can be.
+            // The time comes from a peer, so it is capped at the present.
             "at": .integer(Int64(clamping: min(claimant.at, time.wall))),
         ]
     }
@@ -35,7 +35,7 @@ extension NoteSpeaking {
             })
     }
 
-    /// What is to be told of who is in notes, once.
+    /// The reports about who is in notes, returned once.
     func takeCompanyNews() -> [NoteCompanyNews] {
         var news: [NoteCompanyNews] = []
         func add(_ type: PassingEventType, _ data: JSONValue, of place: ViewStore.NotePlace) {

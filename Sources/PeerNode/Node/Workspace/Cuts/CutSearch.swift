@@ -13,7 +13,7 @@ struct CutSearch {
     private let branch: LogBranch
     private let operations: OperationStore
     private let workspace: Int64
-    /// The branches of its log, on any of which a place may lie.
+    /// The branches of its log; a place may be on any of them.
     private lazy var holders = operations.branches(of: branch.log, in: workspace)
     private var places: [UInt64: [Found]] = [:]
     /// Entries that were looked for.
@@ -57,8 +57,8 @@ struct CutSearch {
         }
     }
 
-    /// The last place of the branch that is, or comes before, what a cut names: on whichever branch
-    /// of the log that lies, for what branches share is the same.
+    /// The last place of the branch at or before the one that a cut names, on whichever branch of
+    /// the log that is, since the part that branches share is the same.
     private mutating func lastCovered(by cut: CutPlace) throws(StorageError) -> UInt64? {
         looks += 1
         guard let found = try at(cut.sequence).first(where: { $0.id == cut.id }) else { return nil }

@@ -31,7 +31,7 @@ enum Binding {
             else { return false }
             return isGood(joiner, before: record.log.device, in: workspace)
         case .addDevices(let devices, _, _, _):
-            // Nobody makes another's device an own one.
+            // Nobody can add another member's device to themselves.
             guard devices.count == 1,
                 let member = workspace.judged.evaluator.subject(ofGrant: grant, device: author)
             else { return false }
@@ -102,7 +102,7 @@ enum Binding {
 }
 
 extension AuthorityPayload {
-    /// What the evaluator is told of the payload.
+    /// The evaluator's input for the payload.
     var action: AuthAction {
         switch self {
         case .create(let create):

@@ -13,7 +13,7 @@ struct DeviceCompany {
     private let workspace: [UInt8]
     /// 32 bytes: what the entry rests on.
     private let context: [UInt8]
-    /// Who writes the entry down; zeros in the root.
+    /// The device that records the entry; zeros in the root.
     private let answerer: DeviceID
     private let member: MemberID
 

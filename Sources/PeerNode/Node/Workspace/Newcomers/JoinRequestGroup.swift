@@ -36,7 +36,7 @@ struct JoinRequestGroup {
 }
 
 extension AuthorityPayload {
-    /// Who wants in or was let in.
+    /// The person who asks to join or was admitted.
     var joiner: Joiner? {
         switch self {
         case .request(let joiner), .admit(let joiner, _, _, _): joiner

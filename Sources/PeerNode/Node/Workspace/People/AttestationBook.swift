@@ -60,7 +60,7 @@ struct AttestationBook {
         case valid
         /// What was said was taken back, by this word.
         case withdrawn
-        /// Who said it may not say so, or not any more.
+        /// Its author may not attest, or no longer.
         case verifierGone
         /// The same was attested earlier for somebody else.
         case taken
@@ -87,7 +87,7 @@ struct AttestationBook {
     private var voices: [MemberID: [Place: [MemberID: AttestationVoice]]] = [:]
     /// Where the operation with an arrival number is.
     private var stored: [Int64: (place: Place, author: MemberID, id: OperationID)] = [:]
-    /// Registers of which something came or was taken out since it was worked out what they say.
+    /// Registers that have changed since their values were computed.
     private var changed: Set<Place> = []
     /// How many words of one author have standing in one register.
     private let max: Int
@@ -97,7 +97,7 @@ struct AttestationBook {
 
     var isEmpty: Bool { voices.isEmpty }
 
-    /// Takes an operation over; one that is known with another verdict is judged anew.
+    /// Folds an operation; one that is known with another verdict is judged again.
     mutating func take(_ word: Word) {
         let (place, nobody) = (word.place, AttestationVoice())
         voices[place.member, default: [:]][place, default: [:]][word.author, default: nobody]

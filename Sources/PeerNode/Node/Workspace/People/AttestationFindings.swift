@@ -3,7 +3,7 @@ import WorkspaceModel
 /// The current values of the attestation registers.
 struct AttestationFindings {
     let found: [AttestationBook.Place: AttestationBook.Finding]
-    /// Whom values belong to.
+    /// The members that values belong to.
     private let holders: [AttestationBook.Claim: MemberID]
 
     static let none = AttestationFindings([:])
@@ -18,7 +18,7 @@ struct AttestationFindings {
         self.holders = holders
     }
 
-    /// Whom an address is attested for.
+    /// The member that an address is attested for.
     func holder(ofEmail address: String) -> MemberID? {
         holder(of: .init(kind: .email, provider: nil, value: address))
     }
@@ -39,7 +39,7 @@ struct AttestationFindings {
         return finding.word.said.proof?.value == address
     }
 
-    /// Whom something is attested for.
+    /// The member that something is attested for.
     func holder(of claim: AttestationBook.Claim) -> MemberID? { holders[claim] }
 
     /// The word that counts in a register.

@@ -93,7 +93,7 @@ struct ProfileRegisters {
     /// Where the operation with an arrival number is.
     private var stored: [Int64: (place: Place, id: OperationID)] = [:]
 
-    /// Takes an operation over; one that is known with another verdict is judged anew.
+    /// Folds an operation; one that is known with another verdict is judged again.
     ///
     /// - Cost: what the operation cites.
     mutating func take(_ word: Word, at place: Place) {
