@@ -103,7 +103,7 @@ public final class BlobDesk {
         case .claim: return claim()
         case .remove(let root):
             if recentTree?.root == root { recentTree = nil }
-            // What stays is swept at the next start: no row knows it.
+            // A leftover file is removed at the next start: no row names it.
             _ = Self.result { () throws(BlobError) in try store().remove(root) }
             return []
         case .read(let piece, let blob, let link):

@@ -157,7 +157,7 @@ final class SaveErrand: BlobErrand {
     private func goOn(on desk: BlobDesk) throws(BlobError) -> Bool {
         guard let file else {
             do throws(BlobError) { file = try desk.places.create(name, in: folder) } catch {
-                // What is missing here is the folder, and no part of the file.
+                // The missing part is the folder, not the file.
                 throw error == .missing ? .badName : error
             }
             return true

@@ -87,13 +87,13 @@ public struct PutContents: Sendable {
 
 /// The outcome of a job, given to the core as an input.
 public enum BlobOutcome: Sendable {
-    /// The first job is done. Of these blobs less is there than was thought.
+    /// The first job is done. Less of these blobs is there than the tables say.
     case began(less: [BlobName: HaveMap])
     /// A piece was stored, or could not be.
     case stored(piece: Int, of: BlobName, Result<PieceOutcome, BlobError>)
     /// These chunks count from now on.
     case claimed([ChunkClaim])
-    /// What was stored since the last claim does not count.
+    /// What was stored since the last claim is void.
     case unclaimed(BlobError)
     /// The hashes of a blob's chunks.
     case tree(BlobTree)
@@ -111,14 +111,14 @@ public enum BlobOutcome: Sendable {
     case opened(ErrandID, Result<Void, BlobError>)
     /// Nothing more comes of a file that was opened.
     case streamed(ErrandID)
-    /// What goes to a connection. The core is not asked, and does not see it.
+    /// Data for a connection. It bypasses the core.
     case portion(FilePortion)
 }
 
 /// A part of a file on its way between the desk and a connection, bypassing the core, so that no
 /// byte of a file waits for a turn.
 public struct FilePortion: Sendable {
-    /// What the connection is to do.
+    /// What the connection has to do.
     public enum Step: Sendable {
         /// Send these bytes on, and say so when there is room for more.
         case give([UInt8])

@@ -21,7 +21,7 @@ struct Picture: Hashable {
         self.init(BlobName(root: root, shape: shape), key, item.type)
     }
 
-    /// What somebody wrote; `nil` where that names no blob.
+    /// Text from a person; `nil` where it names no blob.
     init?(untrusted text: String) {
         guard text.utf8.count <= Limits.pictureTextBytesMax, Self.isBlob(text) else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -60,7 +60,7 @@ struct Picture: Hashable {
     /// Whether a text is to name a blob, well or badly.
     static func isBlob(_ text: String) -> Bool { text.utf8.starts(with: scheme.utf8) }
 
-    /// What people and programs see of a text: the id of its blob, or a preset as it is.
+    /// The public form of a text: the id of its blob, or an unchanged preset.
     static func shown(_ text: String?) -> String? {
         guard let text, isBlob(text) else { return text }
         return Picture(untrusted: text).map { PublicID.blob($0.blob.root.bytes) }

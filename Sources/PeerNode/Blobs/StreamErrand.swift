@@ -31,7 +31,7 @@ final class StreamErrand: BlobErrand {
             guard rest?.isEmpty != false else { return .rests(outcomes) }
             return .ended(outcomes + [.streamed(id)])
         } catch {
-            // Of what was announced already there is no other way to say that it does not come.
+            // After the announcement of its bytes, a failure can only be shown by ending early.
             return .ended(
                 isFirst ? [.opened(id, .failure(error))] : [portion(.cut), .streamed(id)])
         }
@@ -75,7 +75,7 @@ final class ReceiveErrand: BlobErrand {
     private let byteCount: UInt64
     private let key: BlobKey
     private var work: Work?
-    /// What came and is not sealed yet.
+    /// Bytes that have arrived and are not sealed yet.
     private var waiting: [UInt8] = []
     /// The start of the file; all of it where it is small enough for a message.
     private var start: [UInt8] = []

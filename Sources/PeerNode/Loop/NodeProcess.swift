@@ -6,7 +6,7 @@ public import WorkspaceModel
 
 /// A process that is the node of a home, from start to end.
 public enum NodeProcess {
-    /// What a node is told at its start.
+    /// The settings of a node at its start.
     public struct Settings: Sendable {
         /// Where all files are.
         public var home: HomeFolder
@@ -14,7 +14,7 @@ public enum NodeProcess {
         public var homeName: String
         /// Where to listen, and whether to send beacons.
         public var loop = NodeLoop.Options()
-        /// What is less important is not logged.
+        /// Less important lines are not logged.
         public var logLevel = LogLevel.info
         /// The value of `JOURNAL_STREAM`, where a service manager set one.
         public var journal: String?
@@ -24,11 +24,11 @@ public enum NodeProcess {
         public var notices = NoticeDefaults()
         /// What the settings say of files.
         public var fileDefaults = FileDefaults()
-        /// What they have send letters.
+        /// The command that sends letters, from the settings.
         public var mailCommand: String?
-        /// What this device is called in the workspaces it comes into.
+        /// The name of this device in the workspaces it joins.
         public var deviceName: String?
-        /// What opens a home that has a passphrase; without it the node starts locked.
+        /// The passphrase that unlocks the home, if it has one; without it the node starts locked.
         public var passphrase: String?
 
         /// The usual settings for a home.

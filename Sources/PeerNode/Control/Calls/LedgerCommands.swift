@@ -6,18 +6,19 @@ public protocol LedgerCommands {
     func open(_ name: String, _ scope: CallScope) throws(NodeError) -> Made<LedgerObject>
     /// The ledgers of a workspace.
     func ledgers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<LedgerObject>
-    /// What a member has, without a name the caller.
+    /// The balance of a member; without a name, the caller's.
     func balance(of member: MemberReference?, in ledger: String?, _ scope: CallScope)
         throws(NodeError) -> BalanceObject
     /// Spends coins of the caller's.
     func spend(_ coins: Int64, for purpose: String, in ledger: String?, _ scope: CallScope)
         throws(NodeError) -> Made<SpendObject>
-    /// What the caller spent, or everybody, the latest first: without a ledger in all of them.
+    /// The spends of the caller, or of everybody, the latest first: without a ledger, in all of
+    /// them.
     func spends(all: Bool, in ledger: String?, _ page: PageRequest, _ scope: CallScope)
         throws(NodeError) -> Page<SpendObject>
     /// Gives the coins of a spend back.
     func refund(_ spend: String, _ scope: CallScope) throws(NodeError) -> SpendObject
-    /// What is offered, without a ledger in all of them.
+    /// The offers; without a ledger, in all of them.
     func items(in ledger: String?, _ page: PageRequest, _ scope: CallScope)
         throws(NodeError) -> Page<LedgerItemObject>
     /// Offers coins, under a word that may be offered already.
@@ -40,10 +41,10 @@ public protocol LedgerCommands {
         -> OrderObject
     /// Voids an order.
     func void(_ order: String, _ scope: CallScope) throws(NodeError) -> OrderObject
-    /// What a workspace costs; with `coins`, a number or `none`, from now on.
+    /// The price of a workspace; with `coins`, a number or `none`, sets it.
     func price(_ coins: String?, in ledger: String?, _ scope: CallScope) throws(NodeError)
         -> StoreSettingObject
-    /// What this node runs to check a receipt; with a command, from now on. Empty for nothing.
+    /// The command of this node that checks receipts; with a command, sets it. Empty for none.
     func verifyCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
         -> StoreSettingObject
 }

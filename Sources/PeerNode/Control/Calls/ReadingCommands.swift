@@ -6,10 +6,10 @@ public protocol ReadingCommands {
     func markRead(
         _ channel: ChannelReference, upTo message: String?, _ scope: CallScope
     ) throws(NodeError) -> ReadingObject
-    /// How far each conversation was read that the caller is in.
+    /// Up to where the caller has read each of their conversations.
     func readStatus(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<ReadingObject>
-    /// Those in which something was not read, the latest first.
+    /// The conversations with unread messages, the latest first.
     func unread(marksAll: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<ReadingObject>
     /// Mutes a conversation: until a time, for a duration, or permanently.
@@ -32,7 +32,7 @@ public protocol ReadingCommands {
 
 /// The commands for the notices of a workspace.
 public protocol NoticeCommands {
-    /// Of what notice is wanted in the workspace of the scope.
+    /// The notice settings in the workspace of the scope.
     func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject
     /// Sets which messages of a workspace the caller is notified about.
     func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject

@@ -16,7 +16,7 @@ public struct ControlConnection {
     /// The number under which the owner keeps it.
     public let id: UInt64
 
-    /// What was read before it is known what the connection speaks; `nil` from then on.
+    /// Bytes that were read before the protocol is known; `nil` from then on.
     private var opening: [UInt8]? = []
     /// The one request of a connection that speaks HTTP.
     private var exchange: HTTPExchange?
@@ -103,8 +103,8 @@ public struct ControlConnection {
         exchange?.endOfInput(&output)
     }
 
-    /// The other side has gone and reads no answer. What it had asked before still counts, however
-    /// much: all of it is in the kernel's buffer, which bounds it.
+    /// The client has disconnected and reads no answer. Its earlier requests still count, however
+    /// many: all of them are in the kernel's buffer, which bounds them.
     public mutating func hangUp() {
         hasHungUp = true
         output = []

@@ -165,7 +165,7 @@ struct HTTPCall {
         return call
     }
 
-    /// Of the query, only how long to wait is looked at: the rest is there to get past caches.
+    /// Of the query, only the waiting time is used: the rest serves to bypass caches.
     private static func file(_ request: HTTPRequest, id: String) throws(HTTPResponse) -> Self {
         try requireReading(request)
         let tag = HTTPEntityTag(id: id)

@@ -47,7 +47,7 @@ struct HTTPExchange {
         if case .waiting = stage, parser.endsEarly { finish(.bodyTooShort, &output) }
     }
 
-    /// What is asked for, once; a request that is none is answered here.
+    /// The call, returned once; an invalid request is answered here.
     mutating func next(_ output: inout [UInt8]) -> HTTPCall? {
         guard case .reading = stage else { return nil }
         switch parser.next() {

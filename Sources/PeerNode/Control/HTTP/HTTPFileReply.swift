@@ -33,7 +33,7 @@ enum HTTPFileReply {
         return response
     }
 
-    /// That a file is as it was, and need not be sent again.
+    /// The reply that a file is unchanged and need not be sent again.
     static func unchanged(_ file: JSONValue) -> HTTPResponse {
         var response = HTTPResponse(status: 304)
         let id = file["id"]?.stringValue ?? ""
@@ -53,7 +53,7 @@ enum HTTPFileReply {
         return response
     }
 
-    /// What was handed in, as a message can name it.
+    /// The uploaded file, as a message can name it.
     static func made(_ file: JSONValue) -> HTTPResponse {
         var response = HTTPResponse.json(201, file)
         let id = file["id"]?.stringValue ?? ""

@@ -16,7 +16,7 @@ enum HTTPReply {
     case health
     /// The head before the bytes of a file, all of them or a part.
     case file(isPart: Bool)
-    /// That somebody has a file already.
+    /// The client has the file already.
     case unchangedFile
     /// A file that was handed in.
     case madeFile
@@ -130,8 +130,8 @@ enum HTTPReply {
         return HTTPResponse.text(status, word).asking(toWaitFor: error)
     }
 
-    /// What an incoming webhook of Slack says about the same failure; our own word where Slack
-    /// has none.
+    /// Slack's word for the same failure of an incoming webhook; this program's own where Slack has
+    /// none.
     private static func word(of error: NodeError) -> (status: Int, word: String) {
         let status = error.kind.httpStatus
         switch error.kind {

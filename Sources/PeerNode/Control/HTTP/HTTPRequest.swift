@@ -10,7 +10,7 @@ struct HTTPRequest: Equatable, Sendable {
 
     /// In capitals, as it was sent.
     let method: String
-    /// What stands between the slashes of the target, without escapes and without empty parts.
+    /// The parts of the target between slashes, without escapes and without empty parts.
     let path: [String]
     /// The fields after the question mark, without escapes.
     let query: [Field]

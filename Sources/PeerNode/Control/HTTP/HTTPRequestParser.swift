@@ -6,7 +6,7 @@ import WorkspaceModel
 /// the same refusal, however the bytes were split. Bytes after the request are dropped: a
 /// connection carries one.
 struct HTTPRequestParser {
-    /// What there is after the bytes so far.
+    /// The result of the bytes so far.
     enum Progress: Equatable {
         case needsMore
         case request(HTTPRequest)

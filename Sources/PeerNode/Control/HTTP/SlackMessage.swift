@@ -104,7 +104,7 @@ struct SlackAttachment {
         return SlackMessage.joined(lines)
     }
 
-    /// Those that lead somewhere: nobody here could press the others.
+    /// Buttons that are links: the others cannot be pressed here.
     private var actions: String {
         let links = (value["actions"]?.arrayValue ?? []).map { action in
             let address = SlackMessage.plain(action["url"])

@@ -25,7 +25,7 @@ public struct HelpPage: Sendable {
         ("wsx-node tail", "follow new messages"),
     ]
 
-    /// What the program prints when it is called bare: examples first.
+    /// The text for a call without arguments: examples first.
     public var short: String {
         let steps = Self.firstSteps
         let widest = steps.map(\.0.count).max() ?? 0
@@ -103,7 +103,8 @@ public struct HelpPage: Sendable {
 
     // MARK: Topics
 
-    /// A text that was written for 80 columns. What is indented is for copying, and stays as it is.
+    /// Wraps a text that was written for 80 columns. Indented lines are meant for copying, and stay
+    /// unchanged.
     public func topic(_ text: String) -> String {
         guard columns < Self.columnsMax else { return text }
         var lines: [String] = []
@@ -173,7 +174,7 @@ public struct HelpPage: Sendable {
 
     /// One side, and below it the other one.
     private func below(_ left: String, _ right: String) -> String {
-        // What just fits without blanks before it needs none.
+        // A row that just fits without leading blanks gets none.
         let lead = left.count <= columns && left.count + 2 > columns ? "" : "  "
         return wrapped(lead + left, indent: 6, atBrackets: true) + "\n"
             + wrapped("      " + right, indent: 6) + "\n"

@@ -84,7 +84,7 @@ extension Manual {
         ("--version", "Print the version."),
     ]
 
-    /// What the program prints when it is called bare: examples first.
+    /// The text for a call without arguments: examples first.
     public static var shortHelp: String { HelpPage().short }
 
     /// Every command with a line, by group.
@@ -96,7 +96,7 @@ extension Manual {
     /// The commands that start with these words, or `nil` when none does.
     public static func help(under words: [String]) -> String? { HelpPage().list(under: words) }
 
-    /// What the command line takes where a point in time is asked for.
+    /// The forms of a point in time that the command line accepts.
     ///
     /// - Parameter ahead: whether it is one to come.
     public static func times(ahead: Bool) -> String {

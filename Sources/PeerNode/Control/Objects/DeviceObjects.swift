@@ -27,7 +27,7 @@ public struct DeviceObject: ControlObject {
     /// Where a device that was revoked may still act, as far as this home knows: id and name.
     public var stillIn: [(id: String, name: String)] = []
 
-    /// What became of it in each workspace, where a call was about all of them.
+    /// The outcome in each workspace, if a call was about all of them.
     public var workspaces: [DeviceOutcome] = []
 
     /// A device that may act.
@@ -135,11 +135,11 @@ public struct HolderObject: ControlObject {
     public let isComplete: Bool
     /// When the device was heard last, milliseconds since 1970: what it holds is known as of then.
     public let at: Int64?
-    /// Of a message, whether its person has it: `held` where a device of theirs on which they can
-    /// read it does, `waiting` where none is known to, `unknown` where none was ever heard of. The
-    /// same in all rows of one person; `nil` of who only carries it.
+    /// For a message, whether its person has it: `held` if one of their devices that can read it
+    /// does, `waiting` if none is known to, `unknown` if none was ever heard of. The same in all
+    /// rows of one person; `nil` for a person whose device only relays it.
     public var verdict: String?
-    /// Of a message, when its person came into the workspace, milliseconds since 1970.
+    /// For a message, when its person joined the workspace, milliseconds since 1970.
     public var joinedAt: Int64?
 
     /// A device that is known to hold `have` operations.

@@ -16,7 +16,7 @@ public struct EventObject: ControlObject {
     public var isBackfill = false
     /// The object of section 4.9.
     public var data: JSONValue
-    /// What `json` is when written, where that was done already; nothing is changed from then on.
+    /// The encoded `json`, once it was needed; nothing is changed from then on.
     private(set) var line: [UInt8]?
 
     /// An event of the present.

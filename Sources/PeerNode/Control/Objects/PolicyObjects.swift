@@ -53,7 +53,7 @@ public struct PolicyObject: ControlObject {
 public struct RequestObject: ControlObject {
     /// `r_…`, equal on every node.
     public let id: String
-    /// What the person is called by itself; `nil` while the key is not held.
+    /// The name that the person gave; `nil` while the key is not held.
     public let name: String?
     /// The member id that the person would have, `u_…`.
     public let member: String
@@ -65,7 +65,7 @@ public struct RequestObject: ControlObject {
     public let at: Int64
     /// `pending`, `approved`, `rejected`, or `void` when the invite ended first.
     public let state: String
-    /// What there is to know before deciding: who asks to come back, and what ended it before.
+    /// Information for the decision: whether the person was a member before, and how that ended.
     public var note: String?
 
     /// One request.

@@ -63,7 +63,7 @@ public struct AttestationObject: ControlObject {
     public let kind: String
     /// Whose account it is.
     public var provider: String?
-    /// What was proved; `nil` of what was taken back.
+    /// What was proved; `nil` for a withdrawn attestation.
     public var value: String?
     /// Who says so.
     public let by: PersonObject

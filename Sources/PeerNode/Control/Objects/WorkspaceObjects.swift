@@ -123,8 +123,8 @@ public struct MemberObject: ControlObject {
     public var kept: Int64?
     /// Their invites that ended with a removal, `i_…`; `nil` in any other answer.
     public var endedInvites: [String]?
-    /// Those that stand, because they were made under a stronger role than the remover's; `nil` in
-    /// any other answer.
+    /// The invites that stay valid, because they were created under a stronger role than the
+    /// remover's; `nil` in any other answer.
     public var openInvites: [String]?
     /// The new invites with the links of the removed member's, `i_…`; `nil` in any other answer.
     public var keptInvites: [String]?

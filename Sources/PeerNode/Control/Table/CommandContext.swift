@@ -47,7 +47,7 @@ struct CommandCall {
 }
 
 extension NamedThing {
-    /// What a value of this shape names, or `nil` where it names nothing.
+    /// The object that a value of this shape names, or `nil` where it names nothing.
     init?(_ text: String, as shape: ParameterShape) {
         switch shape {
         case .channel:

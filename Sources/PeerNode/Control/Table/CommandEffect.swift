@@ -5,8 +5,8 @@ extension Command {
     public enum Effect: Comparable, Sendable {
         /// Nothing that lasts, so that it can be asked twice.
         case reads
-        /// Something beside the store: a file, the keys in memory, a stream. What it would write
-        /// besides can be left out where nothing is written any more.
+        /// Something besides the store: a file, the keys in memory, a stream. Writes that it would
+        /// also make can be skipped when writing has stopped.
         case writesBeside
         /// Rows of this node's store. It signs nothing.
         case writes

@@ -8,7 +8,7 @@ public struct CommandLineForm: Sendable {
     public let examples: [String]
     /// How the command line does it.
     public let flow: Flow
-    /// What a person is asked before, where it cannot be taken back.
+    /// The confirmation that a person is asked for before an irreversible change.
     public let question: Question?
     /// Who may do it, where it ends, gives or takes something: a part of a name is not enough for it.
     public let weight: Weight?
@@ -145,7 +145,7 @@ extension CommandLineForm {
         }
     }
 
-    /// What is asked before something that nobody can take back.
+    /// The confirmation before an irreversible change.
     public enum Question: Sendable {
         /// Deleting a workspace for everyone.
         case deletesWorkspace
@@ -189,9 +189,9 @@ extension CommandLineForm {
     public enum LastMessage: Sendable {
         /// All: what is a place in the channel.
         case place
-        /// What can be spoken of still.
+        /// Messages that are not deleted.
         case said
-        /// What the caller may change or take back.
+        /// Messages that the caller may change or delete.
         case own
     }
 
@@ -199,7 +199,7 @@ extension CommandLineForm {
     public enum OfferedChannels: Sendable {
         /// Every one.
         case all
-        /// Those in which something can be said.
+        /// Those in which the caller can write.
         case open
         /// Those that are archived.
         case archived

@@ -112,7 +112,7 @@ struct LineSplitter {
         return taken
     }
 
-    /// What is left counts as a line, too.
+    /// The rest counts as a line, too.
     mutating func end() { hasEnded = true }
 
     mutating func next() -> Line {

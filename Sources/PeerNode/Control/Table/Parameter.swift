@@ -35,7 +35,7 @@ public struct ParameterDefinition: Sendable {
     public internal(set) var pictureTarget: String?
     /// What to do where its value does not fit, if help for the command does not say it.
     public internal(set) var misfitHint: String?
-    /// What a call does that gives it, where that is more than the command does without it.
+    /// The effect of a call with this parameter, where it does more than without it.
     public internal(set) var heavier: HeavierEffect?
 
     init(_ name: String, _ summary: String, _ shape: ParameterShape) {
@@ -143,7 +143,7 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
 
 /// The arguments of one call, all validated before the command starts.
 public struct Arguments: Sendable {
-    /// What was given, checked and without the members that were `null`.
+    /// The given arguments, validated and without members that were `null`.
     public let given: JSONObject
 
     /// - Precondition: the command lists `parameter` among its parameters.

@@ -1,6 +1,6 @@
 extension Command {
-    /// What an answer is made of, by which it is shown. `result` says the same in words; here one
-    /// object has several cases where a person wants to see another side of it.
+    /// The content of an answer, which determines how it is displayed. `result` says the same in
+    /// words; here one object has several cases where a person wants to see another side of it.
     public enum Shape: Sendable {
         /// Any object, field by field.
         case fields

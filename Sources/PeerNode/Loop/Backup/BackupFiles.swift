@@ -50,7 +50,7 @@ enum BackupFiles {
             while left > 0 {
                 let part = try file.readFully(
                     byteCount: min(left, copiedByteCount), path: item.path)
-                // One that is shorter than it was is filled up: its hashes will say that it is wrong.
+                // A file that has become shorter is padded: its hashes will show that it is wrong.
                 let whole =
                     part.isEmpty
                     ? [UInt8](repeating: 0, count: min(left, copiedByteCount)) : part
@@ -113,7 +113,7 @@ struct BackupFileReader {
         guard let folder else { return }
         path = folder + "/" + ChunkFiles.path(of: root)
         try FileSystem.makeFolder(FileSystem.parent(of: path))
-        // What an earlier life of this home left there is of no use: its keys are gone.
+        // A file left by an earlier identity of this home is useless: its keys are gone.
         _ = try FileSystem.remove(path)
         file = try FileSystem.openFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
     }

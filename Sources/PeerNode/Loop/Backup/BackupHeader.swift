@@ -77,7 +77,7 @@ struct BackupHeader: Equatable {
 
     var isSealed: Bool { vault != nil }
 
-    /// What every sealed piece is bound to.
+    /// The associated data of every sealed piece.
     var context: [UInt8] { [UInt8](body.prefix(Self.boundByteCount)) }
 
     /// All bytes of the file, as far as the header says.
@@ -100,7 +100,7 @@ struct BackupHeader: Equatable {
         return hasFiles ? bytes + parts[Self.partCount].bytes : bytes
     }
 
-    /// What the proof is over.
+    /// The bytes that the proof covers.
     private var proven: [UInt8] {
         let body = body
         return [UInt8](body.prefix(Self.provenByteCount)) + body.dropFirst(Self.filesPartStart)

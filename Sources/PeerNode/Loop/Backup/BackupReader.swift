@@ -210,7 +210,7 @@ struct BackupReader {
         }
         try StoreBounds.checkForeign(connection)
         if try connection.schemaVersion() < Schema.version {
-            // What an earlier version lacks is added to the copy, which is what is restored.
+            // A store of an earlier version is migrated in the copy, which is what is restored.
             connection = try Connection(path: copy, mode: .main)
         }
         let store = try NodeStore(connection)

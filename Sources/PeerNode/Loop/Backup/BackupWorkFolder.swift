@@ -51,7 +51,7 @@ struct BackupWorkFolder {
         rmdir(path)
     }
 
-    /// Those which nobody uses. An empty one may be about to be locked.
+    /// Removes unused folders. An empty one may be about to be locked.
     private static func removeAbandoned(in data: String) throws(SystemError) {
         for name in try FileSystem.names(in: data) where isOne(name) {
             let path = data + "/" + name

@@ -15,9 +15,9 @@ final class ChildRunner {
         let variables: [Notice.Variable]
         /// How long it may take, milliseconds.
         let milliseconds: UInt64
-        /// What its end means: its status, `nil` where it could not be run.
+        /// The input for its end, with the exit status; `nil` where it could not be run.
         let ended: (Int32?) -> NodeInput
-        /// What it means that it is dropped.
+        /// The input when it is dropped from the queue.
         let dropped: NodeInput
     }
 

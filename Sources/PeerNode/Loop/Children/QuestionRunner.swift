@@ -12,7 +12,7 @@ final class QuestionRunner {
     private struct Running {
         let question: UInt64
         var child: WatchedChild
-        /// What it has printed.
+        /// The pipe with its output.
         let output: FileDescriptor
     }
 

@@ -26,7 +26,7 @@ public enum TokenChild {
             ? 0 : 70
     }
 
-    /// What follows from a question.
+    /// The verdict on a question.
     ///
     /// - Parameters:
     ///   - keys: the file with the provider's keys; `nil` where there is none.
@@ -48,7 +48,7 @@ public enum TokenChild {
         } catch { return .failure(error) }
     }
 
-    /// What the process answers to a line, without the process.
+    /// The answer of the process to a line, without the process.
     ///
     /// - Parameter keys: the file at a path.
     package static func answer(

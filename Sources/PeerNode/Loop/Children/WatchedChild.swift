@@ -18,7 +18,7 @@ struct WatchedChild {
     /// Readable once the process has ended.
     private let descriptor: FileDescriptor
 
-    /// What a command has no use for: it is about the daemon's own start.
+    /// Variables that are useless for a command: they are about the daemon's own start.
     private static let dropped: Set<String> = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
         "LISTEN_FDNAMES", "JOURNAL_STREAM", "INVOCATION_ID",
@@ -55,7 +55,7 @@ struct WatchedChild {
         }
     }
 
-    /// Kills it once its time is over. Of its end the poller tells as of any other.
+    /// Kills it once its time is over. The poller then reports its end as usual.
     mutating func passTime(now: UInt64) {
         guard let deadline, deadline <= now else { return }
         self.deadline = nil

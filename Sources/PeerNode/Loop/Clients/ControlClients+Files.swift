@@ -75,7 +75,7 @@ extension ControlClients {
         client.file?.isTurn = false
     }
 
-    /// What the desk is to do because of what connections took and brought.
+    /// Jobs for the desk, caused by what connections took and delivered.
     func takeFileJobs() -> [BlobJob] {
         defer { fileJobs = [] }
         return fileJobs

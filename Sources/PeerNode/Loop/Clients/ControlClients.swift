@@ -5,7 +5,7 @@ import WorkspaceModel
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class ControlClients {
-    /// One of them. Its moments are milliseconds of the monotonic clock.
+    /// One client. Its times are milliseconds of the monotonic clock.
     final class Client {
         let link: UnixLink
         /// Which process connected.
@@ -13,7 +13,7 @@ final class ControlClients {
         var connection: ControlConnection
         /// Calls that were taken and put off, before all others.
         var putOff: [NodeInput] = []
-        /// Which of all answers was its last, by number; 0 before the first.
+        /// The number of its last answer among all answers; 0 before the first.
         var lastAnswer: UInt64 = 0
         /// Since when more is unsent than may be.
         var fullSince: UInt64?
@@ -42,10 +42,11 @@ final class ControlClients {
     private static let readByteCountMax = 256 * 1024
     /// Events are read from the store for about so many bytes at a time.
     private static let eventRoom = 128 * 1024
-    /// Events that one turn hands out, to all clients together: about 5 ms, which calls wait. What
-    /// one client gets at a time may be more.
+    /// Events that one turn delivers, to all clients together: about 5 ms, during which calls wait.
+    /// One client may get more at a time.
     static let eventsPerTurn = 256
-    /// What is moved to the socket at a time, so that the connection knows what waits.
+    /// How many bytes are passed to the socket at a time, so that the connection knows what is
+    /// pending.
     private static let writeByteCount = 64 * 1024
 
     private let driver: NodeDriver
@@ -129,10 +130,10 @@ final class ControlClients {
         }
     }
 
-    /// What clients asked for since the last time, of each client in its order.
+    /// The requests of clients since the last call, in order for each client.
     ///
-    /// What was put off comes behind what is new of others, first of those who were answered longest
-    /// ago; and last what nobody waits for any more.
+    /// Postponed requests come after other clients' new ones, those of clients that were answered
+    /// longest ago first, and requests of disconnected clients last.
     func takeInputs() -> [NodeInput] {
         var taken = inputs
         inputs = []
@@ -276,7 +277,7 @@ final class ControlClients {
                 break
             }
             guard let client = clients[id] else { continue }
-            // Between the bytes of a file nothing stands. What comes after it wakes the loop.
+            // Nothing is written between the bytes of a file. What comes after it wakes the loop.
             guard !client.connection.isSendingFile else { continue }
             // Answers of this turn leave first. If they wait for room, the socket tells when there
             // is some; if they do not, nothing else would wake the loop for the events.
@@ -313,7 +314,7 @@ final class ControlClients {
                 read(client, isHangUp: true)
                 continue
             }
-            // What has left makes room for the next part of a file.
+            // The written bytes make room for the next part of a file.
             passFile(of: client)
             if client.connection.isFinished && client.link.unsentByteCount == 0 {
                 remove(id)

@@ -21,7 +21,7 @@ final class BlobThread {
 
     init(home: HomeFolder, wakeup: Wakeup) {
         let folder = home.blobs
-        // What stays is swept with the first job.
+        // Leftovers are removed with the first job.
         if (try? FileSystem.status(of: folder)) != nil {
             try? ChunkFiles.removeUnfinished(on: KernelDisk(folder: folder))
         }
@@ -46,7 +46,7 @@ final class BlobThread {
         shared.wakeWaiters()
     }
 
-    /// What came of jobs since the last time, in order.
+    /// The outcomes of jobs since the last call, in order.
     ///
     /// - Returns: what the core has to know, and, past it, what connections get. Both at once: the
     ///   bytes of a file come behind the answer which they belong to.

@@ -16,7 +16,7 @@ final class NodeJobs {
 
     private enum Lane { case files, keys }
 
-    /// What a job gives back.
+    /// The result of a job.
     private enum Outcome: Sendable {
         case answer(Result<JSONValue, NodeError>)
         case input(NodeInput)
@@ -77,7 +77,7 @@ final class NodeJobs {
         return true
     }
 
-    /// What jobs that have ended gave back: answers to calls, and inputs for the core.
+    /// The results of finished jobs: answers to calls, and inputs for the core.
     func takeFinished() -> (
         answers: [(call: CallID, result: Result<JSONValue, NodeError>)], inputs: [NodeInput]
     ) {

@@ -28,7 +28,7 @@ final class SearchThread {
         return nil
     }
 
-    /// What jobs that have ended gave back.
+    /// The results of finished jobs.
     func takeFinished() -> [NodeInput] {
         pool?.takeFinished().map { .searched($0.output) } ?? []
     }

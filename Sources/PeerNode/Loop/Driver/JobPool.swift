@@ -9,7 +9,7 @@ public final class JobPool<Output: Sendable>: Sendable {
     public struct Finished: Sendable {
         /// The number it was submitted under.
         public let id: UInt64
-        /// What it gave back.
+        /// Its result.
         public let output: Output
     }
 

@@ -1,7 +1,7 @@
-/// What the parts of a node's loop wait with. Its jobs look up the addresses of names.
+/// The driver of a node's loop. Its jobs resolve names.
 typealias NodeDriver = LoopDriver<LookedUp, NodeAlarm>
 
-/// What a job of the node's loop ends with.
+/// The result of a job of the node's loop.
 typealias LookedUp = Result<[SocketAddress], NameResolution.Failure>
 
 /// The only timer: the next deadline of any part.

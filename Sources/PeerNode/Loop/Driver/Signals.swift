@@ -39,7 +39,7 @@ public final class Signals {
         }
     }
 
-    /// What was asked since the last call, in the order of the kernel. The same signal twice may
+    /// The requests since the last call, in the order of the kernel. The same signal twice may
     /// arrive as one.
     public func take() -> [Request] {
         var requests: [Request] = []

@@ -11,7 +11,7 @@ struct TurnBudget {
     /// How long a local command should wait for bulk at most.
     static let millisecondsMax: UInt64 = 8
 
-    /// What the next turn may take in.
+    /// How many bytes the next turn may take in.
     private(set) var byteCount = TurnBudget.byteCountMax
 
     /// Notes how a turn went.

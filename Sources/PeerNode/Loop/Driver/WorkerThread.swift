@@ -28,7 +28,7 @@ struct WorkerThread: Sendable {
     /// Waits for the function's end.
     func join() { pthread_join(thread, nil) }
 
-    /// What the new thread gets, since a C function captures nothing.
+    /// The argument of the new thread, since a C function captures nothing.
     private final class Work: Sendable {
         private let name: String
         private let niceness: Int32

@@ -73,7 +73,7 @@ public final class DiskHomeFiles: HomeFiles {
 
     // MARK: Store
 
-    /// What the machine says about node.db. Zeros while it does not exist.
+    /// What the file system says about node.db. Zeros while it does not exist.
     ///
     /// By its name and never by opening it: closing a second descriptor of a database would let
     /// go of all locks that this process has on it.

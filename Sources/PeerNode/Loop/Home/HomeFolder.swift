@@ -24,13 +24,13 @@ public struct HomeFolder: Equatable, Sendable {
     public var identity: String { identityFolder + "/device.key" }
     /// The store.
     public var store: String { data + "/node.db" }
-    /// What was the store before it was rebuilt.
+    /// The former store, after a rebuild.
     public var damagedStore: String { store + ".damaged" }
     /// A copy of the store while it is looked through.
     var inspectedStore: String { data + "/check.db" }
-    /// What is built from that copy.
+    /// The store that is built from that copy.
     var builtStore: String { data + "/check-built.db" }
-    /// What messages say, for searching; a home with a passphrase has none.
+    /// The search index of message texts; a home with a passphrase has none.
     public var searchIndex: String { data + "/search.db" }
     /// Chunks of files, sealed as others get them.
     var blobs: String { data + "/blobs" }
@@ -40,7 +40,7 @@ public struct HomeFolder: Equatable, Sendable {
     var storeSchema: String { data + "/node.schema" }
     /// Held by the node that runs.
     public var lock: String { data + "/lock" }
-    /// What a detached node wrote to its standard error.
+    /// The standard error of a detached node.
     public var log: String { data + "/daemon.log" }
     /// The address on which the node listened last.
     public var listen: String { data + "/listen" }

@@ -71,7 +71,7 @@ enum StoreFile {
             } catch { throw failure(error, "open") }
         }
         let connection = try Connection(path: home.store, mode: isNew ? .create : .main)
-        // What a young store holds is all in its log, and where that begins with a damaged page SQLite
+        // A young store is completely in its log, and if the log begins with a damaged page, SQLite
         // sees nothing of it. Nothing may be written over it.
         let isLost = hasIdentity ? try connection.schemaVersion() == 0 : false
         if isLost || unlessCut && hasLog(home) && isOlder(connection, home) {

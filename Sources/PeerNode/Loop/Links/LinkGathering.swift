@@ -5,9 +5,10 @@ import WorkspaceModel
 /// A turn costs the same whether a link delivers one frame or four. So after a link has delivered
 /// much, the kernel collects that much again, but only for a moment; a smaller amount is read then.
 struct LinkGathering {
-    /// What is missing of the frame that has begun.
+    /// How much is missing of the current frame.
     private var gauge: FrameGauge
-    /// What the kernel is to wait for, in bytes. It is told when that changes, so the first byte is heard of.
+    /// How many bytes the kernel has to wait for. It is told only of changes, so the first byte is
+    /// reported.
     private(set) var wanted: Int
     /// When to read whatever has come, on the monotonic clock; `nil` where only a frame is gathered.
     private(set) var until: UInt64?

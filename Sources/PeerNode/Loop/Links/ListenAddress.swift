@@ -37,7 +37,8 @@ public struct ListenAddress: Equatable, Sendable {
         self.init(host: address.host, port: address.port)
     }
 
-    /// Writes down where a node of `home` listens. That it cannot is no reason not to listen.
+    /// Stores the address that a node of `home` listens on. A failure does not stop it from
+    /// listening.
     static func remember(_ address: SocketAddress, in home: HomeFolder) {
         let bytes = [UInt8]("\(address)\n".utf8)
         if let old = try? FileSystem.read(home.listen, byteCountMax: 256), old == bytes { return }

@@ -57,7 +57,7 @@ final class PeerLinks {
     /// Whether a link has not taken all that was written.
     var hasUnsent: Bool { links.values.contains { $0.unsentByteCount > 0 } }
 
-    /// What happened since the last time, of each link in its order.
+    /// The inputs since the last call, in order for each link.
     func takeInputs() -> [NodeInput] {
         defer { inputs = [] }
         return inputs

@@ -21,10 +21,10 @@ final class PeerNetwork {
     private var changes: NetworkChanges?
     private var changesToken: UInt64 = 0
     private var isOn = false
-    /// What was told last.
+    /// The last reported addresses.
     private var addresses: [String]?
     private var beaconSources: [String] = []
-    /// What this machine was linked to when that was looked up last, and whether that is news.
+    /// The last known network attachment of this machine, and whether it has changed.
     private var surroundings = NetworkSurroundings()
     private var hasChanged = false
     private var inputs: [NodeInput] = []
@@ -50,7 +50,7 @@ final class PeerNetwork {
     /// Where it listens, `nil` while it does not.
     var boundAddress: SocketAddress? { listener?.address }
 
-    /// What happened since the last time.
+    /// The inputs since the last call.
     func takeInputs() -> [NodeInput] {
         defer { inputs = [] }
         return inputs
@@ -209,7 +209,7 @@ final class PeerNetwork {
         let current = listener.map { ListenAddress.dialable($0.address, among: reachable) } ?? []
         guard always || current != addresses else { return }
         addresses = current
-        // Of several that nobody has taken yet only the last one holds.
+        // Of several pending ones only the last is valid.
         inputs.removeAll { if case .listening = $0 { true } else { false } }
         inputs.append(.listening(current))
     }

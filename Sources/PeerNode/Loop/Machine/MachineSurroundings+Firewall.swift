@@ -113,7 +113,7 @@ extension MachineSurroundings {
         }
         if zone == "trusted" { return .open }
         guard !zone.contains("/") else { return .unknown }
-        // What the owner has not changed is as it was shipped, which knows no port of ours.
+        // A zone that the owner has not changed is as shipped, and does not allow this port.
         for folder in ["/etc/firewalld/zones", "/usr/lib/firewalld/zones"] {
             switch read("\(folder)/\(zone).xml") {
             case .text(let text): return Self.zone(text, allows: port) ? .open : .closed

@@ -8,7 +8,7 @@ struct ServiceManager {
     private let socket: FileDescriptor
     private let address: RawSocketAddress
 
-    /// What `say` may say.
+    /// The messages for `say`.
     enum Word: String {
         /// The control socket takes calls.
         case ready = "READY=1"

@@ -29,7 +29,7 @@ extension Memberships {
             hint: "remove them, and invite them again: wsx-node member remove @NAME")
     }
 
-    /// What somebody without a grant is told.
+    /// The error for a caller without a grant.
     func notAllowed(in workspace: Workspace) -> NodeError {
         if workspace.judged.awaitsLaterVersion { return .laterVersion(workspace) }
         if let error = revokedHere(in: workspace) { return error }

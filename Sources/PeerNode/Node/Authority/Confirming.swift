@@ -22,7 +22,7 @@ struct ConfirmationPlan {
         confirmed[workspace] = now
     }
 
-    /// What is left waits for nothing.
+    /// The remaining confirmations need not wait.
     mutating func noteMuch(_ workspace: Int64) { confirmed[workspace] = nil }
 
     mutating func cancel(_ workspace: Int64) { due[workspace] = nil }
@@ -96,7 +96,7 @@ extension Memberships {
         workspace.members.filter { $0.role <= .admin }.sorted { $0.rank < $1.rank }.map(\.member)
     }
 
-    /// What this device would confirm, as an admin's.
+    /// The operations that this device would confirm, as an admin's.
     private func unconfirmed(in workspace: Workspace) -> [OperationID] {
         guard home != nil, workspace.standing == .member, let own = workspace.ownRole,
             own <= .admin, let device = turn.session.ownDevice,

@@ -51,7 +51,7 @@ extension Memberships {
         throw notAllowed(in: workspace)
     }
 
-    /// What this device is told when it was revoked, `nil` while it was not.
+    /// The error when this device was revoked, `nil` while it was not.
     func revokedHere(in workspace: Workspace) -> NodeError? {
         guard ownRevocation(in: workspace) != nil, let end = ownEnd(in: workspace) else {
             return nil

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Guests: members who are only in private documents (PROTOCOL.md, 4.5).
 extension Workspace {
-    /// What private documents tell a guest, who can open no name of the workspace.
+    /// Names that private documents tell a guest, who can decrypt no name of the workspace.
     struct ToldNames {
         var workspace: String?
         var people: [MemberID: String] = [:]

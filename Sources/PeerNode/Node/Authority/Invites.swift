@@ -121,7 +121,7 @@ extension Memberships {
         return object
     }
 
-    /// How far an invite has come; `nil` of what is none.
+    /// The state of an invite; `nil` for anything else.
     func state(ofInvite id: OperationID, in workspace: Workspace) -> InviteState? {
         guard case .invite(let invite)? = workspace.authority[id]?.payload else { return nil }
         if isRevoked(id, in: workspace) { return .revoked }

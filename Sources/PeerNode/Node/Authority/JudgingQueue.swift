@@ -5,7 +5,7 @@ import WorkspaceModel
 /// many logs and many messages, and each judgement processes the whole document: so there is one
 /// judgement per turn, and fewer for a large document.
 struct JudgingQueue {
-    /// What came of one document.
+    /// The pending operations of one document.
     struct Work {
         /// Membership operations that were stored, by arrival.
         var arrivals: [Int64] = []
@@ -26,10 +26,10 @@ struct JudgingQueue {
     /// When the next large one is judged at the earliest, on the monotonic clock: by how often its
     /// size can be divided by four, so that a giant keeps none waiting but others like it.
     var nextLarge: [Int: UInt64] = [:]
-    /// What the store says that waits.
+    /// The pending documents, according to the store.
     var noted: [Note] = []
 
-    /// What a process that ends leaves to the next one: rows were shown as if the rest was not there.
+    /// What a process leaves to the next one when it ends: the views do not include the rest yet.
     struct Note: Hashable {
         let name: Name
         /// The first operation that was not judged, by arrival.
@@ -40,7 +40,7 @@ struct JudgingQueue {
 
     func contains(_ name: Name) -> Bool { work[name] != nil }
 
-    /// What waits now, in the order in which it came.
+    /// The pending documents, in the order of arrival.
     var notes: [Note] {
         names.map { Note(name: $0, first: work[$0]?.arrivals.min() ?? .max) }
     }
@@ -52,19 +52,19 @@ struct JudgingQueue {
         }
         known.arrivals += new.arrivals
         known.isAnew = known.isAnew || new.isAnew
-        // What anything of it tells people, they are told.
+        // If any of the operations is reported to people, all are.
         if known.source.isBackfill { known.source = new.source }
         work[name] = known
     }
 
-    /// What came of a document, which is judged now.
+    /// Takes the pending operations of a document, which is judged now.
     mutating func take(_ name: Name) -> Work? {
         guard let taken = work.removeValue(forKey: name) else { return nil }
         names.removeAll { $0 == name }
         return taken
     }
 
-    /// What is judged now: one after the other until it is as much as a turn judges.
+    /// Takes the documents to judge now, one after the other, up to the limit of a turn.
     ///
     /// - Parameters:
     ///   - most: how much that is; the one with which it is reached is among them.

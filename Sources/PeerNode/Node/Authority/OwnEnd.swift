@@ -17,7 +17,7 @@ struct OwnEnd {
     }
 
     let cause: Cause
-    /// What the author of the end says, milliseconds since 1970.
+    /// The author's timestamp, milliseconds since 1970.
     let at: Int64
     let operation: OperationID
     let by: PersonObject?

@@ -75,7 +75,7 @@ extension Memberships {
         workspace.judged.evaluator.revocations(ending: member)
     }
 
-    /// What ended something, and when its author says that it was.
+    /// The operation that ended something, and its timestamp.
     private typealias Ending = (at: Int64, operation: OperationID)
 
     func person(_ member: MemberID, in workspace: Workspace) -> PersonObject {
@@ -99,7 +99,7 @@ extension Memberships {
             default: continue
             }
             guard let record = workspace.authority[id] else { continue }
-            // Of several the latest that counts, whatever came first here.
+            // The latest valid one wins, in whatever order they arrived.
             let rank = (
                 workspace.judged.evaluator.isValid(id) ? 1 : 0, record.timestamp.rawValue, id
             )
@@ -124,8 +124,8 @@ extension Memberships {
         return own.first { !isOver($0) } ?? chosen ?? own.first
     }
 
-    /// What the owner of this home is called: in the first workspace that says so and is not over, and
-    /// as the home says where none does. A further device has a name of its own.
+    /// The name of this home's owner: from the first active workspace that has one, else from the
+    /// home. A further device has a name of its own.
     func personName(of home: HomeIdentity) -> String {
         let own = workspaces.values.filter { $0.standing == .member }
             .sorted { (isOver($0) ? 1 : 0, $0.number) < (isOver($1) ? 1 : 0, $1.number) }

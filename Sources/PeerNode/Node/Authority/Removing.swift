@@ -4,9 +4,9 @@ import WorkspaceModel
 
 /// Removes members: how much is kept of what their devices wrote, and the operations that say so.
 extension Memberships {
-    /// What stays of the content of `devices`: the tip of every branch that this node knows of
-    /// every log of theirs, in all documents but the authority document, whose operations are
-    /// kept by being in the past. Ascending.
+    /// The cuts for the content of `devices`: the tip of every branch that this node knows of each
+    /// of their logs, in all documents but the authority document, whose operations are kept by
+    /// being in the past. Ascending.
     ///
     /// - Parameters:
     ///   - all: also what an earlier revocation has cut off.
@@ -163,8 +163,9 @@ extension Memberships {
         return try core.log.authorAuthority(in: workspace) { _ in .leave(cuts: Array(cuts)) }
     }
 
-    /// The devices of a member that a grant may list, in the order of their rank, which stays what it is.
-    /// One that is barred is not among them, also where it is in by what does not know that.
+    /// The devices of a member that a grant may list, in the order of their rank, which does not
+    /// change. A barred device is not included, even if it is in by an operation that does not know
+    /// of that.
     func listed(_ standing: MemberStanding, in workspace: Workspace) -> [DeviceID] {
         let devices = workspace.judged.evaluator.listable(
             standing.devices, of: standing.member)
@@ -184,7 +185,7 @@ extension Memberships {
         guard !devices.isEmpty else { return nil }
         let isGuest = role > .member
         let everOf = self.devices(everOf: standing.member, in: workspace)
-        // What was deleted by the right that ends here stays deleted as far as the cuts say.
+        // Deletions under the right that ends here stay in force as far as the cuts say.
         let endsRight = standing.role <= .admin && role > .admin
         let cuts = isGuest || endsRight ? self.cuts(ofDevices: everOf, in: workspace) : []
         let parts = CutParts.split(cuts)

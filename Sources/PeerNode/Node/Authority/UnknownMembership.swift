@@ -59,7 +59,7 @@ extension Memberships {
         return nil
     }
 
-    /// What `status` says of such memberships.
+    /// The warnings of `status` about such memberships.
     var doubtWarnings: [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             guard let doubt = doubt(about: workspace) else { return nil }

@@ -40,8 +40,8 @@ struct Why {
 
     // MARK: Chains
 
-    /// What made somebody what they are, in causal order: admission, grants, devices, removals,
-    /// and the invites they came by.
+    /// The operations that define a member's state, in causal order: admission, grants, devices,
+    /// removals, and the invites they joined by.
     func chain(of member: MemberID) -> [OperationID] {
         var wanted: Set<OperationID> = []
         let devices = everDevices(of: member)
@@ -84,7 +84,7 @@ struct Why {
                 .flatMap { evaluator.devices(ofGrant: $0) })
     }
 
-    /// What made a channel what it is: its creation, its settings, its end.
+    /// The operations that define a channel's state: its creation, its settings, its end.
     func chain(of channel: DocumentID) -> [OperationID] {
         let wanted = workspace.authority.filter { id, record in
             switch record.payload {

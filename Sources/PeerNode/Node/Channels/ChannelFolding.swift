@@ -129,7 +129,7 @@ extension Channels {
         )
     }
 
-    /// What counts of a channel, made from all that was said about it where it was not looked at yet.
+    /// The effective state of a channel, folded from all claims about it on first use.
     private func fold(of document: DocumentID, in workspace: Workspace) -> ChannelFold? {
         if let known = workspace.book.folds[document] { return known }
         var fold = ChannelFold(of: document, in: workspace)
@@ -185,7 +185,7 @@ extension Channels {
 }
 
 extension AuthorityPayload {
-    /// What an operation says about which channel, if anything.
+    /// The claim of an operation about a channel, if it makes one.
     fileprivate func claim(_ id: OperationID) -> (channel: DocumentID, claim: ChannelClaim)? {
         switch self {
         case .setDocument(let settings):

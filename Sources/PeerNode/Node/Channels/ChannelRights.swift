@@ -144,7 +144,7 @@ extension Channels {
         return index.place(of: channel.publicID).map { index.names[$0] } ?? ""
     }
 
-    /// What is written into a private channel by who is not in it counts for nobody.
+    /// Content that a non-member writes into a private channel counts for nobody.
     func refuseOutsider(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
@@ -174,7 +174,7 @@ extension Channels {
             fields: [.init(name: isSelf ? "channel" : "members", reason: "not_found")])
     }
 
-    /// What is written to people who are all out of the workspace reaches nobody.
+    /// A message to people who are all out of the workspace reaches nobody.
     func refuseDeserted(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
@@ -188,7 +188,7 @@ extension Channels {
 
     // MARK: People
 
-    /// What somebody is looked for.
+    /// Why a person is looked up.
     enum Purpose {
         /// For a public channel, or a part in one: nobody's guest.
         case `public`

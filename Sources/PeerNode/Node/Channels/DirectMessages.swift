@@ -5,15 +5,14 @@ import WorkspaceModel
 /// Direct conversations: who is meant by `@Mina`, and one name for the documents that several
 /// people may have created concurrently.
 extension Workspace {
-    /// What a direct conversation of these people is called: `c_` and base32 of
-    /// H16("wsx-dm1", workspace || members ascending). It names something in the view, never on
-    /// the wire.
+    /// The id of a direct conversation of these people: `c_` and base32 of H16("wsx-dm1", workspace
+    /// || members ascending). It names something in the view, never on the wire.
     func publicID(ofDirect people: [MemberID]) -> String {
         let name: OperationID = Hash.name("wsx-dm1", id.bytes, people.flatMap(\.bytes))
         return "c_" + Base32.encode([UInt8](name.bytes.prefix(16)))
     }
 
-    /// What people see of a document that is a channel, or part of a direct conversation.
+    /// The public id of a document that is a channel, or part of a direct conversation.
     func publicID(ofChannel document: DocumentID, number: Int64?) -> String {
         number.flatMap { channelIndex.channel($0)?.publicID } ?? PublicID.channel(document)
     }
@@ -55,7 +54,7 @@ extension Workspace {
             && channel.people.allSatisfy { $0 == member || NewNames.isPerson(displayName(of: $0)) }
     }
 
-    /// What everybody may say for their own person.
+    /// The name by which everybody can refer to themselves.
     static let oneself = "me"
 
     /// The names of the others; `me` for who talks to nobody else.
@@ -65,7 +64,7 @@ extension Workspace {
         return others.map(displayName).sorted().joined(separator: ", ")
     }
 
-    /// What a channel or conversation is called for people: nothing is read for it.
+    /// The name of a channel or conversation for people, without reading the store.
     func shownName(of channel: Channel) -> String {
         if channel.isDirect { return name(ofDirect: channel) }
         let channels = channelIndex

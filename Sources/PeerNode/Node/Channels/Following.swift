@@ -116,8 +116,8 @@ extension Channels {
         turn.hasMoreToDo = true
     }
 
-    /// Takes over what an operation says about following, unless it is deleted. What cannot be opened
-    /// yet comes again with its key.
+    /// Folds an assertion about following, unless it is deleted. One that cannot be opened yet
+    /// comes again with its key.
     private func hear(_ owed: ViewStore.OwedWord) throws(StorageError) {
         guard let stored = try store.operations.operation(owed.arrival),
             let document = store.operations.document(numbered: stored.document),
@@ -176,7 +176,7 @@ extension Channels {
 }
 
 extension MembershipWord {
-    /// What it says about one of those whom it names.
+    /// The part of it about one of the people it names.
     fileprivate func about(_ member: MemberID) -> ViewStore.FollowingWord {
         ViewStore.FollowingWord(
             .init(document: document, member: member), id: id, at: timestamp, arrival: arrival,

@@ -25,7 +25,7 @@ extension Channels {
         return overview.rows
     }
 
-    /// What is known of a conversation by everything that is stored.
+    /// The overview of a conversation, computed from everything that is stored.
     func entry(
         of channel: Workspace.Channel, in workspace: Workspace, isOut: Bool
     ) throws(StorageError) -> ConversationOverview.Entry {

@@ -49,7 +49,8 @@ extension Channels {
         return past
     }
 
-    /// What a link keeps of the logs of those whose right it takes away; `nil` where it is no link.
+    /// How far a link keeps the logs of those whose right it revokes; `nil` for an operation that
+    /// is not a link.
     func cuts(
         of settings: AuthorityPayload.DocumentSettings, after ruling: ChannelRuling,
         in workspace: Workspace

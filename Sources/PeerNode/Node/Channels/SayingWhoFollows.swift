@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Writes assertions about who follows a public channel, so that they count.
 extension Channels {
-    /// What became of a word about following.
+    /// The outcome of writing an assertion about following.
     enum SaidFollowing {
         /// It counts.
         case counts
@@ -74,7 +74,8 @@ extension Channels {
         return try write(over: try opposite().count) { (_) throws(StorageError) in
             try store.view.following.isFollowing(member, number) == action.isJoined
         } _: { () throws(StorageError) in
-            // What a command says counts when it answers, whatever came in this turn.
+            // The assertion of a command counts when it answers, whatever else arrived in this
+            // turn.
             owedWords.room = max(owedWords.room, 1)
             let cited = try opposite().prefix(Limits.dependenciesMax)
             return try core.privates.authorContent(

@@ -14,11 +14,11 @@ struct Channel {
 
     /// The document that new messages go into.
     let id: DocumentID
-    /// What people and scripts see, `c_…`.
+    /// The public id, `c_…`.
     let publicID: String
     /// The short number of the document; 0 of a conversation that nobody has opened yet.
     let number: Int64
-    /// Those of further documents that show as this conversation.
+    /// The numbers of further documents that appear as this conversation.
     var others: [Int64] = []
     let createdAt: UInt64
     let rank: (lamport: UInt64, id: OperationID)

@@ -43,9 +43,9 @@ final class MembershipRecords {
     /// A key of an epoch came.
     func noteKey(of epoch: KeyID) { untried.epochs.append(epoch) }
 
-    /// What was opened, and what that has in its past, in the order of arrival. Everything else says
-    /// nothing, and nothing that does stands on it: members who are not in the document can write
-    /// any number of such operations.
+    /// The opened operations and their past, in the order of arrival. All others say nothing, and
+    /// no opened one depends on them: members who are not in the document can write any number of
+    /// such operations.
     var telling: [OperationID] {
         guard !closed.isEmpty else { return order }
         var found: Set<OperationID> = []
@@ -58,8 +58,8 @@ final class MembershipRecords {
         return order.filter(found.contains)
     }
 
-    /// What came since this was asked last: every operation is tried when it comes, and when a key
-    /// of its epoch does.
+    /// The operations and epochs that arrived since the last call: every operation is tried when it
+    /// arrives, and when a key of its epoch does.
     func takeUntried() -> (operations: [OperationID], epochs: [KeyID]) {
         defer { untried = ([], []) }
         return untried
@@ -106,7 +106,7 @@ final class MembershipRecords {
 final class ContentRights {
     /// How far content of a log is valid.
     var limits: [PrivateDocument.LimitPlace: PrivateContentLimit] = [:]
-    /// How far a log has a right over what others wrote, of those that redactions made one ask
+    /// How far a log has a right over other people's messages, for those logs that redactions asked
     /// about.
     var deletionLimits: [PrivateDocument.LimitPlace: [PrivateContentLimit]] = [:]
     /// Members whose undos were passed over because they never had a right here.
@@ -116,7 +116,7 @@ final class ContentRights {
     /// Whether `limits` has every stretch that is stored, and not only those asked for since the
     /// start.
     var hasAllLimits = false
-    /// Up to where removals and departures leave logs that were asked about.
+    /// How far removals and departures keep the logs that were asked about.
     var cuts = PrivateCuts()
 }
 
@@ -127,7 +127,7 @@ extension PrivateDocument {
         /// `nil` until it was opened, and where it means nothing to this version. The logs that it
         /// lists are in `cuts`.
         var change: PrivateChange?
-        /// What it leaves of logs of this document.
+        /// How far it keeps logs of this document.
         var cuts = CutTable.none
         /// The member whose device wrote it, `nil` where it cites no grant.
         let author: MemberID?

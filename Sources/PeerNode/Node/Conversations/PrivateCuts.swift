@@ -21,7 +21,7 @@ struct PrivateCuts {
     /// Entries that were looked for among what is stored; for tests.
     private(set) var looks = 0
 
-    /// What an operation that ends a seat leaves of a log.
+    /// How far an operation that ends a seat keeps a log.
     mutating func places(
         of end: Int, in log: LogName, _ authority: PrivateAuthority
     ) -> ArraySlice<CutPlace> {
@@ -40,8 +40,8 @@ struct PrivateCuts {
     /// Whether something that was asked about leaves places of a log.
     func concern(_ log: LogName) -> Bool { named[log]?.isEmpty == false }
 
-    /// How far a stretch counts on a branch, as it was found out: the last place, `.some(nil)` where
-    /// nothing counts.
+    /// The cached bound of a stretch on a branch: the last valid place, `.some(nil)` where nothing
+    /// counts.
     func bound(of place: PrivateDocument.LimitPlace, on branch: Int64) -> UInt64?? {
         bounds[Stretch(place: place, branch: branch)]
     }

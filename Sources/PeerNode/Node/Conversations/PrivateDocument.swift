@@ -17,7 +17,7 @@ final class PrivateDocument {
     private(set) var authorityKeys: PrivateKeyring
     /// What it was judged by last, for judging it once more as it was.
     private var basis: [PrivateBasis] = []
-    /// What that came to, for those who ask of every document.
+    /// The summary for callers that ask about every document.
     private(set) var gist = PrivateGist()
     /// Where the judgement is kept, unless it is `resident`.
     private let shelf: PrivateShelf
@@ -34,17 +34,17 @@ final class PrivateDocument {
     private(set) var judgements = 0
     /// Everybody whom an operation that could be opened ever let in, as it was judged last.
     private(set) var everIn: Set<MemberID> = []
-    /// What ended memberships in the workspace of people who were ever in, as it was judged with.
+    /// The workspace membership ends of people who were ever in, as of the last judgement.
     var ends: [MemberID: Set<OperationID>] = [:]
     /// The key that this device sealed content with last, since it was opened.
     var writtenUnder: KeyID?
-    /// What people see of it, once it was worked out from the rest.
+    /// The cached channel as people see it.
     var shown: Channel??
     /// The state that events have reported.
     private var toldOf = Told.nothing
     /// The keys under which no content was folded so far.
     var unfoldedKeys: Set<KeyID> = []
-    /// What is stored and no key opens.
+    /// Stored content that no key opens.
     var sealed = SealedContent()
     /// Notices that the local member is out, in the order of arrival.
     var notices: [PrivateNotice] = []
@@ -132,7 +132,7 @@ final class PrivateDocument {
             records[entry.id].map { record in
                 PrivateOperation(
                     id: entry.id, author: record.author, previous: record.previous,
-                    // What has come since is nothing that it was judged with.
+                    // Operations that arrived since were not part of the judgement.
                     dependencies: record.dependencies.filter(judged.contains),
                     keyID: record.keyID, change: entry.isOpened ? record.change : nil,
                     isAllowed: entry.isAllowed, knownEnds: entry.knownEnds, people: everIn,
@@ -325,7 +325,7 @@ final class PrivateDocument {
 }
 
 extension PrivateDocument {
-    /// What names a stored membership operation to others.
+    /// The reference to a stored membership operation.
     func reference(_ id: OperationID) -> OperationReference? {
         records[id].map { record in
             OperationReference(

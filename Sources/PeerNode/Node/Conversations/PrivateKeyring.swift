@@ -37,7 +37,7 @@ struct PrivateKeyring {
     /// Whether there is anything of an epoch.
     func holds(_ name: KeyID) -> Bool { sources[name] != nil }
 
-    /// What may open the membership operations of an epoch, opened one after the other.
+    /// Keys that may open the membership operations of an epoch, unsealed one after the other.
     func keys(of name: KeyID) -> some Sequence<PrivateAuthorityKey> {
         (sources[name] ?? []).lazy.compactMap { key($0, of: name) }
     }
@@ -63,7 +63,7 @@ struct PrivateKeyring {
         sources[name]?.insert(.epoch, at: 0)
     }
 
-    /// What there is of nearly all epochs, which share it.
+    /// The sources of nearly all epochs, which share this array.
     private static let epochAlone: [Source] = [.epoch]
 
     /// Notes what was handed on of an epoch.

@@ -85,7 +85,7 @@ extension PrivateDocument {
         }
         guard mayCount(notice), !notices.contains(notice) else { return false }
         notices = notices.filter(mayCount)
-        // Of what is not here yet nobody knows how late it was written.
+        // The age of an operation that is not here yet is unknown.
         func age(_ notice: PrivateNotice) -> Int64 { records[notice.operation]?.arrival ?? .max }
         let ofSender = notices.indices.filter { notices[$0].sender == notice.sender }
         if ofSender.count >= Limits.unprovenKeysMax {

@@ -4,7 +4,7 @@ import WorkspaceModel
 /// Who may do what in one private document, with a cache of the answers.
 final class PrivateJudgement {
     let authority: PrivateAuthority
-    /// What seats allow, of members who were asked about.
+    /// The rights by seats, of members who were asked about.
     private var seatRights: [MemberID: PrivateSeatRights] = [:]
 
     init(_ authority: PrivateAuthority) { self.authority = authority }
@@ -41,7 +41,7 @@ final class PrivateShelf {
     /// How many are there.
     var count: Int { places.count }
 
-    /// What a document has its judgement kept under.
+    /// A name for the judgement of a document.
     func makeName() -> UInt64 {
         lastName &+= 1
         return lastName

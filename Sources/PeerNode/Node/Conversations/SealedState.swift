@@ -11,7 +11,7 @@ final class SealedState {
     var documents: [DocumentID: PrivateDocument] = [:]
     /// `memberEnds` as all of `privateDocuments` are judged by; `nil` where some may be judged by others.
     var settledEnds: [MemberID: Set<OperationID>]?
-    /// What this device names as a guest, once it was looked for.
+    /// The cached list of documents that this device names as a guest.
     var named: [DocumentID]?
     /// How often the name of a document in an invite was worked out.
     var hashedNames = 0

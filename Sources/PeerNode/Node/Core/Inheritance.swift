@@ -12,7 +12,7 @@ struct Inheritance {
     /// The index that the core before had: what that still answers is for nobody.
     let searchGeneration: UInt64
 
-    /// What links of one workspace need while its keys are dropped.
+    /// What the links of one workspace need while the node is locked.
     struct LinkSecrets {
         let discovery: DiscoverySecrets
         let invites: [OperationID: SymmetricKey]
@@ -99,7 +99,7 @@ extension NodeCore {
         guard let stop else { return }
         if !isTold { events.subscriptions.say(.writingStopped, as: .kept(.nodeWarning)) }
         turn.refuseWriting(because: stop)
-        // What peers bring could not be kept.
+        // Operations from peers could not be stored.
         links.network.registry.suspend()
     }
 }

@@ -61,7 +61,7 @@ final class NodeCore: TurnHolder {
     var sink: any CoreSink { content.derivation }
     /// The rooms for content other than messages.
     var contentFamilies: [any ContentFamily] { content.families }
-    /// What links are for.
+    /// The users of links.
     var syncs: any LinkSyncs { meeting.syncing }
     var entrances: any LinkEntrances { meeting.enrolment }
 
@@ -159,7 +159,7 @@ final class NodeCore: TurnHolder {
         return turn.takeEffects()
     }
 
-    /// What follows from the whole turn: pushes, receipts, events for who waits.
+    /// The effects of the whole turn: pushes, receipts, events for waiting calls.
     func endTurn() throws(StorageError) -> [NodeEffect] {
         turn.effects = []
         try syncing.takeBacklogs()
@@ -211,7 +211,8 @@ final class NodeCore: TurnHolder {
 
     /// After COMMIT: the guard file may say so.
     func didCommit() {
-        // What closed the node in the turn that renewed its store has dropped the identity already.
+        // The input that closed the node in the turn that renewed its store has dropped the
+        // identity already.
         guard let store = turn.renewedStore ?? session.storeIdentity?.store else { return }
         let counter = UInt64(max(self.turn.store.commitCounter, 0))
         guard counter != turn.guardedCounter else { return }
@@ -280,7 +281,8 @@ final class NodeCore: TurnHolder {
         } catch {
             if let failure = turn.failure { throw failure }
             if turn.wroteInInput, !turn.hasWrittenOnPurpose {
-                // A command checks before it writes. One that did not must not leave half of it.
+                // A command checks before it writes. One that fails after a write must not leave
+                // half of it.
                 throw StorageError(.other, "a command failed after it wrote", statement: method)
             }
             result = .failure(error)

@@ -23,7 +23,7 @@ public final class NodeHost {
     /// Whether the write-ahead log may hold what was erased: also after a start, for a crash may
     /// have come between.
     public private(set) var mustEmptyLog = true
-    /// What the disk said between two turns.
+    /// A disk error between two turns.
     private var checkpointFailure: StorageError?
 
     /// Opens the store and starts a core on it.
@@ -97,7 +97,7 @@ public final class NodeHost {
             try connection.holdSnapshot()
             if let writingStop { core.turn.refuseWriting(because: writingStop) }
             core.beginTurn(at: time)
-            // What the core had to say when it was made.
+            // The effects that the core produced while it was made.
             var effects = core.turn.takeEffects()
             effects += try handle(inputs)
             effects += try core.endTurn()
@@ -411,7 +411,7 @@ public final class NodeHost {
 /// A call that waits for an answer.
 private struct OpenCall {
     let method: String
-    /// Of a call that may be asked once more, and of no other.
+    /// Only for a call that may be repeated.
     let arguments: JSONObject
     /// When it came, on the monotonic clock.
     let at: UInt64

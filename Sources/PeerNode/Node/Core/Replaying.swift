@@ -10,7 +10,7 @@ extension NodeCore {
     /// How long a key is remembered at least, and longer while there are few.
     static let keyMilliseconds: UInt64 = 7 * 24 * 3_600 * 1_000
 
-    /// What the call made when it came before, or `nil` for a new one.
+    /// What the first call created, or `nil` for a new one.
     ///
     /// - Throws: `key_reused` when it came with other parameters.
     func replay(_ scope: CallScope) throws(NodeError) -> [UInt8]? {

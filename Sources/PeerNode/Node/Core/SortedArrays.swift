@@ -20,7 +20,7 @@ extension Array {
         var best: [Element] = []
         best.reserveCapacity(room)
         var last: Element?
-        // What came last mostly stands first in what people see.
+        // The latest elements are mostly displayed first.
         for element in reversed() {
             if let last, !precedes(element, last) { continue }
             best.append(element)

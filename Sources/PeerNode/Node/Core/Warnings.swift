@@ -19,7 +19,7 @@ extension NodeCore {
             extra: home.seal(text, name: Self.warningName, using: turn.environment.random))
     }
 
-    /// What was recorded, or `null` while the keys are closed.
+    /// The recorded warning, or `null` while the node is locked.
     func warningData(_ event: EventStore.StoredEvent) -> JSONValue {
         guard let extra = event.extra else { return .null }
         let opened = session.home.flatMap { $0.open(extra, name: Self.warningName) }
@@ -27,7 +27,7 @@ extension NodeCore {
         guard let data = (try? JSONValue(parsing: opened ?? extra))?.objectValue else {
             return .null
         }
-        // What an earlier build recorded called its kind `reason`.
+        // An earlier build recorded the kind as `reason`.
         guard data["kind"] == nil, let reason = data["reason"] else { return .object(data) }
         var renamed: JSONObject = ["kind": reason]
         for member in data.members where member.key != "reason" {

@@ -19,7 +19,8 @@ extension Derivation {
         let opened = try core.keys.openKeys(of: change.becameValid, in: workspace)
         let isAlone = change.isOnly(operation.id)
         if !isAlone, !change.isEmpty {
-            // What was passed over as void may count now, and comes by comparing again (S-3).
+            // Operations that were passed over as void may count now, and arrive with the next
+            // comparison (S-3).
             try store.peers.forgetAgreed()
         }
         try core.messages.settleLater(change, in: workspace, from: source)
@@ -60,7 +61,7 @@ extension Derivation {
         let operation = AuthOperation(
             stored.place.link.id, record, previous: try store.operations.previous(of: stored.place),
             dependencies: stored.entry.dependencies.map(\.id), in: workspace)
-        // What was damaged on the disk, and what cites that, waits to be repaired without a verdict.
+        // A damaged operation, and what cites it, has no verdict until it is repaired.
         let change = (try? workspace.judged.add(operation)) ?? AuthChange()
         enter(stored.place.link.id, record, change, in: workspace)
     }

@@ -232,7 +232,7 @@ final class Admissions: CorePart {
         }
     }
 
-    /// What makes a device one of a member's now: the admission, or what let it in since.
+    /// The operation that currently makes a device the member's: the admission, or a later one.
     func entry(
         of device: DeviceID?, as member: MemberID, in workspace: Workspace
     ) -> OperationID? {

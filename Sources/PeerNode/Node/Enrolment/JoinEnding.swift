@@ -120,7 +120,7 @@ extension Enrolment {
         try write()
         try store.operations.remove(workspace: number)
         try store.registry.removeWorkspace(number)
-        // Of its private documents too, whose rows went with it.
+        // Also the keys of its private documents, whose rows were deleted with it.
         turn.session.vault.forgetAll()
         core.workspaces[number] = nil
         network.exchange.planners[number] = nil

@@ -237,7 +237,7 @@ extension Admissions {
             || !workspace.judged.evaluator.isNewcomer(joiner.member, joiner.devices.map(\.device))
     }
 
-    /// Those of the devices that asked to come back that a grant may list, by their rank.
+    /// The requesting person's devices that a grant may list, by rank.
     private func devices(
         of joiner: AuthorityPayload.Joiner, in workspace: Workspace
     ) -> [DeviceID] {

@@ -193,7 +193,7 @@ extension Enrolment {
         }
     }
 
-    /// The invite of the link. What it cites is here when it is.
+    /// The invite of the link. If it is here, so is what it cites.
     ///
     /// - Parameter isWhole: whether the whole document is here: before that, only the one that the link
     ///   names counts, for anybody who may invite can write another one of its key.

@@ -122,7 +122,7 @@ extension Enrolment {
         for link in links where link.workspace == name { try forgetJoin(by: link) }
     }
 
-    /// What was turned down stays until somebody has been told.
+    /// A rejected join is kept until somebody has been told.
     func refusedJoin(
         by link: InviteLink, _ error: NodeError, isTold: Bool
     ) throws(StorageError) {
@@ -156,7 +156,7 @@ extension Enrolment {
             workspace: "w_" + Base32.encode(link.workspace.bytes), wasPending: isPending)
     }
 
-    /// What `status` says of joins that are not decided.
+    /// The warnings of `status` about undecided joins.
     var pendingJoinWarnings: [StatusObject.Warning] {
         network.joining.pendingJoins.compactMap { join in
             guard let link = try? InviteLink(join.link) else { return nil }

@@ -254,7 +254,7 @@ final class Recovery: CorePart {
             in: .control, isUnasked: false)
     }
 
-    /// What somebody is told who has asked to be taken back with the phrase.
+    /// The answer to a person who has asked to be readmitted by the phrase.
     static let waitsForApproval = NodeError(
         .pending, "you were removed or left, so an admin has to approve first",
         hint: "once they have, run 'wsx-node identity recover' again",

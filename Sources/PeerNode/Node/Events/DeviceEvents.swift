@@ -54,7 +54,7 @@ extension Events {
         let member = core.membership.person(owner, in: workspace).json
         // An event is the same whenever it is read: it tells of that time.
         fields["last_seen"] = .null
-        // One that was revoked keeps a name that can change.
+        // The name of a revoked device can still change.
         if type != .deviceRenamed { fields["revoked"] = .bool(type == .deviceRevoked) }
         if type == .memberKeyChanged { return ["member": member, "device": .object(fields)] }
         fields.append("member", member)

@@ -2,8 +2,9 @@ import WorkspaceModel
 
 /// The names of events that people and scripts ask for.
 extension EventName {
-    /// Those of section 4.8.4 that belong to what this build does not have. They are taken, so that
-    /// a script may ask for all that it knows; they are in no list and never come.
+    /// The events of section 4.8.4 that belong to features which this build does not have. They are
+    /// accepted, so that a script may ask for all that it knows; they are in no list and never
+    /// occur.
     private static let absent = [
         "file.added", "file.available", "file.dropped", "conflict.resolved", "import.finished",
         "config.changed",

@@ -83,7 +83,7 @@ extension Events {
     /// The newest event that readers are given: while the node is locked, that it is.
     private var newestEvent: Int64 { turn.session.lock.lastEvent ?? store.events.newest }
 
-    /// What a reader is told who comes back after its next events were trimmed.
+    /// The gap report for a reader whose next events were trimmed while it was away.
     private func gap(
         after sequence: Int64
     ) throws(StorageError) -> (event: EventObject, last: Int64)? {

@@ -21,7 +21,7 @@ final class Events: Component, NoticeCommands {
     override func goOn(after former: Component) {
         guard let former = former as? Events else { return }
         subscriptions = former.subscriptions
-        // Those who waited were told to ask again.
+        // Waiting callers were told to ask again.
         subscriptions.waiters = []
         // Some of it may tell of what this turn did, and did not do.
         subscriptions.forgetPassing(isCounted: true)
@@ -192,7 +192,8 @@ extension Events {
             let row = try store.view.message(
                 arrival: arrival, sort: stored.place.sort, document: document)
         else {
-            // What counts for nobody is not told, as long as its channel is there.
+            // An event about an operation that does not count is not reported while its channel
+            // exists.
             guard core.queries.channel(event.document, in: workspace) == nil else {
                 guard type == .mentionReceived else { return .null }
                 return try core.notes.objects.data(arrival: event.arrival, in: workspace)?.json

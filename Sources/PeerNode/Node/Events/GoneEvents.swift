@@ -80,7 +80,7 @@ extension Events {
         return ["channel": .string(channel), "message": .null, "unread": 0, "mentions": 0]
     }
 
-    /// What is left when the operation was erased, too.
+    /// The remaining ids when the operation was erased, too.
     func goneIDs(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
         guard let channel = publicID(ofChannel: event.document, in: workspace) else {
             return .null

@@ -146,7 +146,7 @@ extension Events {
         ]
     }
 
-    /// What a revocation did, in one stable word.
+    /// The reason of a revocation, as a stable word.
     private static func reason(of payload: AuthorityPayload?) -> String {
         switch payload {
         case .remove: "removed"

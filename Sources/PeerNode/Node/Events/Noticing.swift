@@ -115,7 +115,7 @@ extension Events {
         TerminalText.forVariable(text, maxBytes: Limits.noticeVariableBytesMax)
     }
 
-    /// Takes what became of a notice. That the command fails again and again is told, once.
+    /// Handles the outcome of a notice. Repeated failures of the command are reported once.
     func noticed(_ outcome: NoticeOutcome) throws(StorageError) {
         switch outcome {
         case .dropped: turn.tally.noteNotice("dropped")
@@ -186,7 +186,7 @@ extension Events {
             command: try stored { () throws(StorageError) in try noticeCommand() })
     }
 
-    /// What is run for each notice, on this node alone; `nil` while there is none.
+    /// The command that runs for each notice on this node; `nil` without one.
     func noticeCommand() throws(StorageError) -> String? {
         guard let home, let sealed = try store.registry.value(Self.commandName) else {
             return environment.notices.command

@@ -76,10 +76,10 @@ extension Events {
         return .object(data)
     }
 
-    /// What a stream is given of what passed, and how much it missed.
+    /// The transient events for a stream, and how many it missed.
     func passedEvents(for stream: SubscriptionTable.Subscription) -> [EventObject] {
         let (events, dropped) = subscriptions.takePassing(stream.key)
-        // What was kept back while the node was locked is not told afterwards either.
+        // What was suppressed while the node was locked is not told afterwards either.
         guard !turn.session.lock.isLocked else { return [] }
         func object(_ type: EventName, at: Int64, _ data: JSONValue) -> EventObject {
             EventObject(

@@ -10,7 +10,7 @@ extension Events {
     private static let mark = "~"
     private static let sealedPrefix = "reader:"
 
-    /// How far a reader is, `nil` for a new one.
+    /// The position of a reader, `nil` for a new one.
     func readerPosition(_ name: String) throws(StorageError) -> Int64? {
         if let row = hashed(name), let known = try store.events.reader(row) {
             return known.sequence
@@ -54,7 +54,7 @@ extension Events {
             later.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.prefix(limit))
     }
 
-    /// What a reader's row is called for people.
+    /// The readable name of a reader's row.
     private func readerName(_ row: String) throws(StorageError) -> String {
         let place = Self.sealedPrefix + row
         guard row.hasPrefix(Self.mark), let home,

@@ -13,13 +13,13 @@ struct SubscriptionTable {
         let keepalive: UInt64?
         /// When it was given something last, on the monotonic clock.
         var lastGiven: UInt64
-        /// What passed and was not taken yet; `nil` of a stream that does not want such.
+        /// Pending transient events; `nil` for a stream that does not want them.
         var passing: [PassingEvent]?
         /// How much of that was dropped.
         var dropped: Int64 = 0
         /// Whether it gets a sign of life as soon as its connection takes one.
         var owesKeepalive = false
-        /// What it gets to hear as soon as its connection takes it, once.
+        /// Messages to send once, as soon as its connection takes them.
         var owed: Set<Word> = []
         /// Whether there is more to look at than was in one go, and nothing else to wait for.
         var isLooking = false
@@ -38,7 +38,7 @@ struct SubscriptionTable {
         var keepaliveDue: UInt64? { keepalive.map { lastGiven &+ $0 } }
     }
 
-    /// What is said to every stream and kept nowhere.
+    /// Messages that every stream gets and that are not stored.
     enum Word {
         /// Nothing is written any more.
         case writingStopped

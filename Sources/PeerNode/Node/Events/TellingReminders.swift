@@ -29,7 +29,7 @@ extension Events {
         let command = try noticeCommand()
         for row in due {
             told.note(row)
-            // What cannot be opened says nothing.
+            // A reminder that cannot be opened is not told.
             guard let object = try core.queries.reminder(arrival: row.arrival) else { continue }
             let isOld = time.wall - (row.due ?? 0) > Limits.reminderNewsMilliseconds
             try turn.record(

@@ -80,8 +80,7 @@ extension FileErrand.Purpose {
         }
     }
 
-    /// What is to become a file that a message can name: what it is called, its key, and where it is
-    /// read; `nil` where a connection hands it in.
+    /// A file to add: its name, its key, and its path; `nil` where a connection uploads it.
     var put: (name: FileName, key: BlobKey, path: String?)? {
         switch self {
         case .put(let path, let key, _): (FileName(fitting: [UInt8](path.utf8)), key, path)

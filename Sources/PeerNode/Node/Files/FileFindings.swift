@@ -37,7 +37,7 @@ final class FileFindings: FilePart {
             hint: "free some, or: wsx-node cache clear")
     }
 
-    /// What was put here and what no other device has stays, whatever it takes.
+    /// Files that were added here or that no other device has are kept, whatever space they take.
     private func fullFinding() throws(StorageError) -> FindingObject? {
         let held = UInt64(max(store.blobs.byteCount, 0))
         guard held > (try room.cache.quota.byteCountMax) else { return nil }

@@ -35,7 +35,7 @@ final class Files: Component {
     private(set) lazy var transfers = FileTransfers(self)
     /// Files as people see them.
     var objects: FileObjects { FileObjects(self) }
-    /// What others are given.
+    /// Serving blobs to peers.
     private(set) lazy var serving = FileServing(self)
     /// The room that files take.
     private(set) lazy var cache = FileCache(self)
@@ -45,7 +45,7 @@ final class Files: Component {
     private(set) lazy var copies = FileCopies(self)
     /// Questions who has a file.
     private(set) lazy var holders = HolderQuestions(self)
-    /// What calls wait for.
+    /// Jobs that calls wait for.
     private(set) lazy var errands = FileErrands(self)
     /// A check of chunks.
     private(set) lazy var checks = ChunkChecks(self)
@@ -104,7 +104,7 @@ final class Files: Component {
 
     // MARK: The turn
 
-    /// What follows from the turn, before links are flushed: who is asked for what, and what is sent.
+    /// Plans requests and sends at the end of the turn, before links are flushed.
     func planTransfers() throws(StorageError) {
         try notePictures()
         try heldElsewhere.flushWhereDue()
@@ -114,8 +114,8 @@ final class Files: Component {
         transfers.tellProgress()
     }
 
-    /// Takes up which pictures are shown now, if others may be. Those that are not here are fetched, also
-    /// where they once were, or did not fit.
+    /// Updates which pictures are displayed now, if that may have changed. Missing ones are
+    /// fetched, also those that were here once, or did not fit.
     private func notePictures() throws(StorageError) {
         guard pictures.look(), mayWrite else { return }
         for blob in pictures.blobs {

@@ -97,7 +97,7 @@ final class HolderQuestions: FilePart {
         }
     }
 
-    /// Those who have the blob, this device first.
+    /// The devices that have the blob, this device first.
     func found(_ question: HolderQuestion) throws(StorageError) -> Page<FileHolderObject> {
         var objects: [FileHolderObject] = []
         let shape = question.blob.shape

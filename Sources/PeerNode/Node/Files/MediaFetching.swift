@@ -25,7 +25,7 @@ final class MediaFetching: FilePart, FileMediaCommands {
 
     func goOn(after former: MediaFetching) { meter = former.meter }
 
-    /// What was chosen of a kind is stored under this and its name.
+    /// The prefix of the registry key for the rule of a kind.
     private static let ruleName = "file.media."
 
     func media() throws(NodeError) -> Page<MediaObject> {

@@ -14,7 +14,8 @@ extension Files {
         let isBackfill: Bool
     }
 
-    /// Takes up the files of a message that was opened. Of a hidden one, too: its verdict may change.
+    /// Records the files of a message that was opened. Of a hidden one, too: its verdict may
+    /// change.
     func note(_ message: ContentPayload.Message, at place: Place) throws(StorageError) {
         for (index, item) in message.files.enumerated() {
             try write()

@@ -13,7 +13,7 @@ struct HomeIdentity: Sendable {
     let box: AgreementKey
     /// Seals the secrets in node.db.
     let homeKey: SymmetricKey
-    /// What the person is called.
+    /// The person's name.
     let name: String
     /// When, milliseconds since 1970.
     let createdAt: UInt64

@@ -40,7 +40,7 @@ enum IdentityFile: Sendable {
 struct SealedIdentity: Sendable {
     /// The device's name.
     let device: DeviceID
-    /// What the passphrase has to go through.
+    /// The key derivation for the passphrase.
     let stretch: PassphraseVault.Stretch
     private let vault: [UInt8]
 

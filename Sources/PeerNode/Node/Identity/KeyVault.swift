@@ -16,7 +16,7 @@ final class KeyVault {
         /// A key of the store. The number is that of the workspace or private document. The place
         /// tells several that were handed on for one epoch, and is 0 elsewhere.
         case stored(SecretKind, owner: Int64, KeyID, place: UInt8 = 0)
-        /// What an epoch key gives for one document.
+        /// A document's content key, derived from an epoch key.
         case content(DocumentID, owner: Int64, KeyID)
 
         var owner: Int64 {
@@ -68,7 +68,7 @@ final class KeyVault {
         }
     }
 
-    /// What an epoch key gives for a document, worked out where it is not in memory.
+    /// A document's content key, derived from an epoch key unless it is in memory.
     func contentKey(
         _ document: DocumentID, _ id: KeyID, of owner: Int64, from epoch: () -> SymmetricKey?
     ) -> SymmetricKey? {
@@ -111,7 +111,7 @@ final class KeyVault {
         kind == .privateAuthorityKey ? key.bytes + [place] : key.bytes
     }
 
-    /// What a seal is bound to.
+    /// The associated data of a seal.
     static func label(_ kind: SecretKind, _ id: [UInt8]) -> [UInt8] {
         switch kind {
         case .epochKey, .discovery: id
@@ -149,7 +149,7 @@ struct EpochKeyring {
         return vault.key(.stored(kind, owner: owner, name))
     }
 
-    /// What the key gives for a document.
+    /// The content key for a document.
     func contentKey(_ document: DocumentID, _ name: KeyID) -> SymmetricKey? {
         guard names.contains(name) else { return nil }
         return vault.contentKey(document, name, of: owner) { self[name] }

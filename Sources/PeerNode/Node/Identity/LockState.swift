@@ -40,7 +40,7 @@ struct LockState {
     /// The event that reported the lock: nobody is given a later one.
     var lastEvent: Int64?
 
-    /// What was signed before the signing key went.
+    /// What was signed before the signing key was dropped.
     struct Certified {
         /// For handshakes.
         let identity: LocalIdentity

@@ -7,7 +7,7 @@ enum PassphraseRule {
     /// In bytes of UTF-8.
     static let bytesMax = 1_024
 
-    /// What is wrong, as a word of `data.fields`, or `nil`.
+    /// The problem, as a word of `data.fields`, or `nil`.
     static func problem(of text: String) -> String? {
         if text.utf8.count > bytesMax { return "too_long" }
         if text.utf8.contains(0) { return "form" }

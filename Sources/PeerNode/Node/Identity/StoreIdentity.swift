@@ -50,7 +50,8 @@ struct StoreIdentity: Sendable {
             return HomeFileError("the identity file of this home is missing", hint: hint)
         }
         guard home.open(sealed, name: Array("static".utf8)) != nil else {
-            // One value may be damaged. What else these keys have sealed tells whose they are.
+            // One value may be damaged. Other values that these keys have sealed show whose they
+            // are.
             let isOurs = try registry.secrets(after: .min, limit: 32).map(\.row).contains {
                 home.open($0.sealed, name: KeyVault.label($0.kind, $0.id)) != nil
             }

@@ -13,12 +13,12 @@ struct Checking {
     /// A store that is in the middle of something this often in a row is too busy to be checked.
     static let missedMax = 20
 
-    /// What is said of a problem that a repair puts right.
+    /// The report about a problem that a repair fixes.
     func done(_ word: String) -> String? { repairs ? word : nil }
 }
 
 extension Integrity {
-    /// What the registry holds while what is derived does not follow from all that is stored.
+    /// Registry values that are present while derived data does not reflect all that is stored.
     static let unsettledNames = [
         LockState.unfoldedName, Messages.reviewsName, JudgingQueue.storedName,
         BlobTable.unreadFiles,
@@ -47,7 +47,7 @@ extension Integrity {
             return
         }
         checking?.isBegun = true
-        // What is built to be compared knows of no marker that waits.
+        // The rebuilt store for comparison knows no pending markers.
         try core.own.writeMarkers(all: true)
         try core.own.settleLate()
         turn.emit(
@@ -81,7 +81,7 @@ extension Integrity {
         }
     }
 
-    /// What is said of a check that could not be made.
+    /// The error of a check that could not be made.
     ///
     /// - Throws: where the disk does not give back the store itself, which is everybody's matter.
     private func refusal(of failure: InspectionFailure) throws(StorageError) -> NodeError {
@@ -195,9 +195,10 @@ extension Integrity {
     /// Counts texts that are not here, though they count and nobody has deleted them, and has them
     /// asked for again.
     ///
-    /// None of them is a fault of this store: a payload goes by a deletion, which may have lost its
-    /// effect since, or with the branch that it stood on, when everybody has erased it; and a
-    /// member may never have given it to anybody. What a disk has lost shows in the hash.
+    /// None of these payloads is missing by a fault of this store: a payload is erased by a
+    /// deletion, which may have lost its effect since, or with its branch, when everybody has
+    /// erased it; and a member may never have given it to anybody. A loss on the disk shows in the
+    /// hash.
     private func countMissing(
         _ check: Checking, _ object: inout CheckObject
     ) throws(StorageError) {

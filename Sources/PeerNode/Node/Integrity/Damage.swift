@@ -25,8 +25,8 @@ extension Integrity {
 
     /// Notes damage that was found.
     ///
-    /// - Returns: the workspaces in which it is, by short number. What was agreed with their peers is
-    ///   not so any more.
+    /// - Returns: the affected workspaces, by short number. Agreements with their peers are no
+    ///   longer valid.
     func noteDamaged() throws(StorageError) -> [Int64] {
         let found = store.operations.damagedBranches.filter { !askedFor.contains($0) }
         guard !found.isEmpty, mayWrite else { return [] }
@@ -155,7 +155,7 @@ extension Integrity {
         var opened: [KeyID] = []
         for id in workspace.authorityOrder {
             guard let payload = workspace.authority[id]?.payload else { continue }
-            // What has no effect is never opened.
+            // An operation without effect is never opened.
             if workspace.judged.isValid(id) {
                 opened += try core.keys.openKeys(of: payload, in: workspace)
             }

@@ -25,7 +25,7 @@ extension Integrity {
         }
         try stored { () throws(StorageError) in
             try write()
-            // What was read elsewhere waits to be written, and the next core knows nothing of it.
+            // Pending read markers would be lost: the next core does not know them.
             try core.own.writeMarkers(all: true)
             try core.notes.publishing.publishAll()
             if try store.registry.value("selected") == workspace.id.bytes {
@@ -40,7 +40,7 @@ extension Integrity {
         return object
     }
 
-    /// Of several workspaces of one name the one that is over.
+    /// Among workspaces with the same name, the one that is over.
     private func forgettable(_ reference: WorkspaceReference) throws(NodeError) -> Workspace {
         if case .name(let name) = reference {
             let over = workspaces.values.filter {
@@ -52,7 +52,7 @@ extension Integrity {
         return try core.queries.workspace(reference)
     }
 
-    /// That somebody left, or ended the workspace, is to reach the others before it is gone from here.
+    /// Others have to learn that somebody left, or ended the workspace, before it is erased here.
     private func refuseUnheardEnd(of workspace: Workspace) throws(NodeError) {
         let count = try stored { () throws(StorageError) in
             var count: Int64 = 0

@@ -9,7 +9,7 @@ final class Integrity: Component {
     var askedFor: Set<Int64> = []
     /// The check that is under way.
     var checking: Checking?
-    /// How far the files of messages are noted that an earlier version has folded.
+    /// How far the files of messages from an earlier version are recorded.
     var earlierFiles = EarlierFiles.unknown
     /// Workspaces whose rows are still to be erased, by short number.
     var forgotten: [Int64] = []

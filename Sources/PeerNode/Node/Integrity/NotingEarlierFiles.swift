@@ -5,18 +5,19 @@ import WorkspaceModel
 /// them, for example files inside messages. A few messages per turn, so that a node with very many
 /// keeps serving.
 extension Integrity {
-    /// How far that is. A process that ends in the middle begins again: noting twice is noting once.
+    /// The progress. A process that ends in the middle starts over: recording twice has no further
+    /// effect.
     enum EarlierFiles: Equatable {
         /// It was not looked yet whether there is anything to note.
         case unknown
-        /// Of the messages up to this one all is noted.
+        /// All messages up to this one are recorded.
         case left(behind: ViewStore.MessagePlace?)
         case noted
     }
 
     /// Notes the files of some more messages.
     func noteEarlierFiles() throws(StorageError) {
-        // What is sealed, or not judged yet, has no key so far.
+        // A sealed or unjudged message has no key so far.
         guard earlierFiles != .noted, mayWrite, home != nil, !turn.session.lock.isLocked,
             turn.session.folding == nil, core.privates.judgings.isEmpty,
             core.privates.wholeFolds.isEmpty

@@ -6,7 +6,7 @@ import WorkspaceModel
 struct Patrol {
     /// When the next slice is due, on the monotonic clock.
     var due: UInt64
-    /// What is left of the round that is under way.
+    /// The rest of the current round.
     var round: StorePatrol?
     /// When that, or the last one, began.
     var begun: UInt64 = 0
@@ -114,7 +114,7 @@ extension Integrity {
         return known?.row == expected && known?.visibility == visibility
     }
 
-    /// What does not count may have left no row.
+    /// An operation that does not count may have left no row.
     private func isNoted(
         _ annotation: MessageAnnotation, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
@@ -143,7 +143,7 @@ extension Integrity {
                 let named = try store.operations.operation(place.arrival, hasPayload: false)
             else { continue }
             let before = try store.view.redactions.deletion(of: place.arrival)
-            // What counted before is weighed with it alone: very many may name the same.
+            // The former winner is weighed alone: very many may name the same.
             switch try core.messages.ruling(
                 on: named, before, because: [stored.place.arrival], in: workspace, pass)
             {
@@ -166,13 +166,13 @@ extension Integrity {
 
     private static let rotHint = "wsx-node check --repair"
 
-    /// What `status` and the home screen say.
+    /// The warnings for `status` and the home screen.
     var rotWarnings: [StatusObject.Warning] {
         guard !patrol.findings.isEmpty else { return [] }
         return [.init(kind: .storeRot, message: rotSentence, hint: Self.rotHint)]
     }
 
-    /// What `doctor` says.
+    /// The findings for `doctor`.
     var rotFindings: [FindingObject] {
         guard !patrol.findings.isEmpty else { return [] }
         return [.init(id: "rot", state: "fail", message: rotSentence, hint: Self.rotHint)]

@@ -32,7 +32,7 @@ extension Integrity {
         }
     }
 
-    /// What is missing behind `round`, as much as this link may still ask for.
+    /// The payloads missing after `round`, as many as this link may still ask for.
     private func missingPayloads(
         of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink,
         _ round: inout PayloadRound
@@ -65,8 +65,8 @@ extension Integrity {
         return wanted
     }
 
-    /// What both ends of a link may speak of: the payloads of everything else, too, are nothing
-    /// that a guest is asked for, given or believed.
+    /// The operations that both ends of a link may exchange: a guest is not asked for, given or
+    /// believed payloads of anything else either.
     private func confined(
         _ workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
     ) -> CoreReplica {
@@ -116,8 +116,8 @@ extension Integrity {
         }
     }
 
-    /// Takes a payload that was missing. One of another hash, and one that is deleted meanwhile or
-    /// was never missing, is passed over.
+    /// Takes a payload that was missing. One with another hash, and one that was deleted meanwhile
+    /// or was never missing, is ignored.
     func payloadGiven(
         _ have: PayloadHave, in workspace: Workspace, from link: PeerLink
     ) throws(StorageError) {

@@ -36,8 +36,8 @@ extension Integrity {
 
     private static let filledName = "payloads.unfolded"
 
-    /// Notes what came back while nothing can be opened. What is newer than the lock is opened
-    /// with everything that came since.
+    /// Records payloads that came back while nothing can be opened. Those newer than the lock are
+    /// opened with everything that arrived since.
     private func noteFilled(_ arrival: Int64) throws(StorageError) {
         guard let first = turn.session.lock.unfolded, arrival < first else { return }
         let known = try store.registry.value(Self.filledName) ?? []

@@ -10,7 +10,7 @@ struct StoreRebuild {
 
     private static let name = "rebuilt"
 
-    /// What `status` calls it.
+    /// Its kind in `status`.
     static let kind = WarningKind.storeRebuilt
 
     /// Writes that it was rebuilt now.

@@ -24,14 +24,14 @@ struct FreshContents {
         if case .message = content { written = (payload, content) }
     }
 
-    /// What was sealed into exactly this payload just now, once.
+    /// The content that was sealed into exactly this payload just now; returned once.
     mutating func takeWritten(_ payload: [UInt8]) -> ContentPayload? {
         guard let written else { return nil }
         self.written = nil
         return written.payload == payload ? written.content : nil
     }
 
-    /// What was opened of exactly this payload; `nil` where it has to be opened.
+    /// The content that was opened from exactly this payload; `nil` where it has to be opened.
     func content(of payload: [UInt8], arrival: Int64) -> ContentPayload? {
         guard let known = contents[arrival], known.payload == payload else { return nil }
         return known.content

@@ -93,8 +93,8 @@ extension KeySchedule {
         return false
     }
 
-    /// What an admin's word introduces may seal names and anything that anybody wrote. Any other key
-    /// opens what was met under it, of one device in one document: members can make up any number.
+    /// A key that an admin introduces may seal names and anybody's content. Any other key opens
+    /// only what was found under it, by one device in one document: members can invent any number.
     private func show(
         _ stretches: [LackedKeys.Stretch], openedBy name: KeyID, in workspace: Workspace
     ) throws(StorageError) {

@@ -85,8 +85,8 @@ extension KeySchedule {
         workspace.secrets.changePace.note(written: record.timestamp.milliseconds, now: time.wall)
     }
 
-    /// How long a change has to wait that nobody asks for, in milliseconds. What an owner or admin
-    /// has said is answered at once.
+    /// How long an automatic change has to wait, in milliseconds. An end by an owner or admin is
+    /// answered at once.
     private func keyChangeWait(in workspace: Workspace) -> UInt64 {
         guard workspace.sealingKey?.answersAdmins != false else { return 0 }
         return workspace.secrets.changePace.wait(now: time.wall)

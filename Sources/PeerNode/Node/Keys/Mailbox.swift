@@ -96,8 +96,8 @@ extension KeySchedule {
         }
     }
 
-    /// What this device shares with another one: by every box key that this device reads with, and
-    /// every one that was bound to the other.
+    /// The secrets that this device shares with another one: by every box key that this device
+    /// reads with, and every one that was bound to the other.
     func mailboxSecrets(
         with device: DeviceID, in workspace: Workspace
     ) -> [MailboxSecret] {
@@ -143,8 +143,8 @@ extension Workspace {
         holders(excluding: []) { wanted.contains($0.member) }
     }
 
-    /// The box keys that were ever bound to a device; one, unless it is a liar's. What others say
-    /// of a device without its own signature binds nothing.
+    /// The box keys that were ever bound to a device; more than one only if it cheats. What others
+    /// say about a device without its own signature binds nothing.
     func boxKeys(everOf device: DeviceID) -> [AgreementPublicKey] {
         var keys: [AgreementPublicKey] = []
         for id in authorityOrder where judged.isWellBound(id) {

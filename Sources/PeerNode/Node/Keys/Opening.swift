@@ -16,8 +16,8 @@ extension KeySchedule {
             payloadLength: 0, payloadHash: .zero)
     }
 
-    /// What a content operation says, or `nil` while its key is not held, and for what does not
-    /// open or parse.
+    /// The content of an operation, or `nil` while its key is not held, and where it does not open
+    /// or parse.
     func content(
         of operation: CheckedOperation, in workspace: Workspace
     ) -> ContentPayload? {
@@ -51,7 +51,7 @@ extension KeySchedule {
         return try? ContentPayload(decoding: plaintext)
     }
 
-    /// What a stored content operation says.
+    /// The content of a stored operation.
     func content(
         of stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ContentPayload? {
@@ -77,8 +77,8 @@ extension KeySchedule {
         return nil
     }
 
-    /// Opens the boxes of operations that have taken effect. What has none is never opened: who is
-    /// out could make anybody open any number of boxes.
+    /// Opens the boxes of operations that have taken effect. Others are never opened: a former
+    /// member could make everybody open any number of boxes.
     ///
     /// - Returns: the keys that were not held before.
     func openKeys(

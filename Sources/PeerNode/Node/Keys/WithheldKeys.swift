@@ -54,8 +54,8 @@ extension KeySchedule {
         }
     }
 
-    /// Whether this home has come back by the phrase, and knows the workspace from own devices alone.
-    /// What one that was stolen leaves out of it, it would not miss.
+    /// Whether this home was recovered by the phrase, and knows the workspace only from devices of
+    /// this person. It would not notice what a stolen one of them withholds.
     private func awaitsConfirmation(_ workspace: Workspace) -> Bool {
         guard let home,
             let binding = workspace.judged.binding(of: home.device, to: workspace.member),
@@ -165,7 +165,7 @@ extension KeySchedule {
         }
     }
 
-    /// What a member is called who is linked with this home and can confirm what it knows.
+    /// The name of a member who is linked with this home and can confirm what it knows.
     private func memberThere(in workspace: Workspace) -> String? {
         for link in network.ordered {
             guard let device = link.peer?.device, !link.isClosing,
@@ -194,7 +194,7 @@ extension KeySchedule {
 }
 
 extension Workspace {
-    /// What the keys of a document answer that is not here.
+    /// The ends that a document's keys answer and that are not here.
     func unheardEnds(in document: PrivateDocument) -> UnheardEnds? {
         if let known = judged.derived.unheard[document.id] { return known }
         let found = findUnheard(in: document)

@@ -7,7 +7,7 @@ struct LedgerEntry: Comparable {
     let author: MemberID
     let content: LedgerContent
 
-    /// What others name it by.
+    /// The key by which others name it.
     var key: MessageKey { MessageKey(timestamp: timestamp, idPrefix: id.messagePrefix) }
 
     /// By (hlc, id), the order in which everything of a ledger is taken.
@@ -15,7 +15,8 @@ struct LedgerEntry: Comparable {
         (left.timestamp.rawValue, left.id) < (right.timestamp.rawValue, right.id)
     }
 
-    /// What it is one of; `nil` for a word that only the issuer may say, by somebody else: it says nothing.
+    /// The share it counts towards; `nil` for an operation that only the issuer may write, by
+    /// somebody else: it has no effect.
     func share(inLedgerOf issuer: MemberID) -> LedgerShare? {
         switch content {
         case .payment: .payments(areIssuers: author == issuer)
@@ -28,7 +29,8 @@ struct LedgerEntry: Comparable {
 
 /// Operations of a ledger that share a bound.
 enum LedgerShare: Hashable {
-    /// What the issuer says, without a bound: who does not trust them has nothing to do with their ledger.
+    /// Operations of the issuer, without a bound: those who do not trust the issuer do not use the
+    /// ledger.
     case issuer
     /// Orders, spends and voids of another member (W-83).
     case member(MemberID)

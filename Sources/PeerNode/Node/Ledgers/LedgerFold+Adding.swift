@@ -33,7 +33,7 @@ extension LedgerFold {
         return true
     }
 
-    /// What a member says who is not the issuer.
+    /// Adds an operation by a member who is not the issuer.
     private mutating func addForeign(_ entry: LedgerEntry, noting past: LedgerPast?) -> Bool {
         switch entry.content {
         case .payment:
@@ -101,7 +101,7 @@ extension LedgerFold {
             marks.unmet.insert(order)
             return true
         }
-        // What was given comes free, and another grant may fit then.
+        // The granted coins become free, and another grant may fit then.
         guard known.state != .granted || !marks.isOverflown else { return false }
         marks.voided.insert(order)
         guard known.state != .void else { return true }

@@ -12,7 +12,7 @@ struct LedgerFold {
 
     /// What somebody ordered.
     struct Order {
-        /// What becomes of an order.
+        /// The state of an order.
         enum State: String {
             case open, paid, granted, void
         }
@@ -23,16 +23,16 @@ struct LedgerFold {
         let offer: MessageKey
         let item: String
         let amount: UInt64
-        /// Of all of it together, at most `Limits.ledgerCoinsMax`.
+        /// For the whole order, at most `Limits.ledgerCoinsMax`.
         let coins: UInt64
         var state = State.open
-        /// What names its payment, where a grant was taken.
+        /// The id of its payment, where a grant was accepted.
         var billing: String?
     }
 
-    /// What somebody spent, or meant to.
+    /// A spend, counted or not.
     struct Spend {
-        /// What becomes of a spend.
+        /// The state of a spend.
         enum State: String {
             case spent, insufficient, refunded
         }
@@ -43,7 +43,7 @@ struct LedgerFold {
         var state = State.spent
     }
 
-    /// What one member has.
+    /// The account of one member.
     struct Account: Equatable {
         /// Coins of all grants that give some, at most `Limits.ledgerCoinsMax`.
         var granted: UInt64 = 0
@@ -63,7 +63,7 @@ struct LedgerFold {
     var items: [[UInt8]: MessageKey] = [:]
     var orders: [MessageKey: Order] = [:]
     var spends: [MessageKey: Spend] = [:]
-    /// Of those who were granted some.
+    /// The accounts of members who were granted coins.
     var accounts: [MemberID: Account] = [:]
     /// How many orders, spends and voids of each member count towards their bound.
     var counts: [MemberID: Int] = [:]
@@ -74,7 +74,7 @@ struct LedgerFold {
     /// Intermediate results for adding one more operation.
     var marks = LedgerMarks()
 
-    /// What names a spend of another workspace's ledger.
+    /// The reference to a spend in another workspace's ledger.
     struct Payment: Hashable {
         let workspace: WorkspaceID
         let ledger: DocumentID
@@ -93,15 +93,15 @@ struct LedgerFold {
         settle(ordered)
     }
 
-    /// What is offered under a word now.
+    /// The current offer of an item.
     func offer(of item: String) -> Offer? {
         items[Array(item.utf8)].flatMap { offers[$0] }
     }
 
-    /// What a workspace costs now, `nil` for nothing.
+    /// The current price of a workspace, `nil` for none.
     var workspacePrice: UInt64? { prices.last?.coins }
 
-    /// What it cost before a spend.
+    /// The price of a workspace before a spend.
     func workspacePrice(before spend: MessageKey) -> UInt64? {
         prices.last { $0.entry.key < spend }?.coins
     }
@@ -120,7 +120,7 @@ struct LedgerFold {
         }
     }
 
-    /// What a member has; nothing, where nothing was said of them.
+    /// The account of a member; empty where there are no operations about them.
     func account(of member: MemberID) -> Account { accounts[member] ?? Account() }
 
     // MARK: Folding

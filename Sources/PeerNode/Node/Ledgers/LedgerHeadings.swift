@@ -7,7 +7,7 @@ struct LedgerHeading {
     let issuer: MemberID
     /// What its issuer calls it.
     let name: String
-    /// What a workspace costs that is paid from it, coins; `nil` for nothing.
+    /// The price of a workspace that is paid from it, coins; `nil` for none.
     let workspacePrice: UInt64?
 }
 
@@ -86,7 +86,7 @@ extension Ledgers {
         switch said {
         case .payment: break
         case .opening, .workspacePrice:
-            // What anybody but the issuer says never does.
+            // An operation by anybody but the issuer never changes it.
             let author = workspace.judged.subject(ofGrant: operation.grant)
             if let author, author != kept.issuer { return }
         default: return

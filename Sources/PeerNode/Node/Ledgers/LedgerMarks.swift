@@ -15,7 +15,7 @@ struct LedgerMarks {
     var spends: [MemberID: [MessageKey]] = [:]
     /// Whose spends do not all count.
     var short: Set<MemberID> = []
-    /// Of each member's orders, spends and voids the last that counts towards their bound.
+    /// For each member the last of the orders, spends and voids that count towards their bound.
     var last: [MemberID: LedgerEntry] = [:]
     /// The last word about an item, and the last grant.
     var lastItem: LedgerEntry?

@@ -14,14 +14,15 @@ final class LedgerPast {
         key: MessageKey, member: MemberID, was: SpendState?, now: SpendState?
     )
 
-    /// What orders and spends were that have changed by themselves; `nil` where they were not there.
+    /// The former states of orders and spends that were updated incrementally; `nil` for new ones.
     private var orders: [MessageKey: OrderState?] = [:]
     private var spends: [MessageKey: SpendState?] = [:]
-    /// All that it said, where it was folded again since. What is above was before that.
+    /// The complete former state, if the ledger was folded again since. The states above precede
+    /// it.
     private var fold: LedgerFold?
     /// The operations that it was computed from, where the ledger was not in memory.
     private var entries: [OperationID: LedgerEntry]?
-    /// Those whose verdict has changed since.
+    /// The operations whose verdict has changed since.
     private var judged: Set<OperationID> = []
     /// Whether all that has come since is from before this node was there; `nil` where nothing has come.
     var isBackfill: Bool?
@@ -31,7 +32,7 @@ final class LedgerPast {
     /// A ledger in which nothing has changed.
     init(issuer: MemberID) { self.issuer = issuer }
 
-    /// One that was in nobody's memory.
+    /// A ledger that was not in memory.
     ///
     /// - Parameter entries: those that counted.
     init(issuer: MemberID, entries: [OperationID: LedgerEntry]) {
@@ -41,7 +42,7 @@ final class LedgerPast {
 
     // MARK: Keeping
 
-    /// What an order was that is something else from now on.
+    /// Records the former state of an order that changes now.
     func note(order: MessageKey, was state: OrderState?) {
         guard fold == nil, entries == nil, orders[order] == nil else { return }
         orders.updateValue(state, forKey: order)

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Keeps the former state of ledgers until the changes are reported.
 extension Ledgers {
-    /// What a ledger in memory said when it was told last; `nil` while nothing is told.
+    /// The last reported state of a ledger in memory; `nil` while nothing is reported.
     func past(of ledger: OpenLedger, numbered document: Int64) -> LedgerPast? {
         guard !turn.isBuilding else { return nil }
         if let known = pasts[document] { return known }

@@ -10,7 +10,7 @@ extension PublicID {
 
     static func spend(_ key: MessageKey) -> String { "s_" + Base32.encode(key.bytes) }
 
-    /// What `text` names of a ledger, or `nil` for anything else.
+    /// The key of a ledger that `text` names, or `nil` for anything else.
     ///
     /// - Parameter prefix: `p_` of an order, `s_` of a spend.
     static func ledgerKey(_ text: String, prefix: String) -> MessageKey? {
@@ -35,7 +35,7 @@ extension Ledgers {
             workspacePrice: fold.workspacePrice.map { Int64(clamping: $0) })
     }
 
-    /// What is offered, by the words for it.
+    /// The offers, by item.
     func items(of ledger: OpenLedger) -> [LedgerItemObject] {
         let fold = ledger.fold
         return fold.items.values.compactMap { fold.offers[$0] }

@@ -7,7 +7,7 @@ struct LedgerNews {
     /// The short numbers of its workspace and of the ledger's document.
     let workspace: Int64
     let document: Int64
-    /// What names it, and its state.
+    /// Its key, and its state.
     let reference: [UInt8]
 }
 
@@ -18,7 +18,7 @@ extension Ledgers {
         guard !pasts.isEmpty, home != nil, turn.session.folding == nil else { return }
         guard !turn.isBuilding, mayWrite else { return pasts = [:] }
         for number in pasts.keys.sorted() {
-            // What is read again only now is kept before, too.
+            // Loading a ledger may record its past here, too.
             guard let row = store.operations.document(numbered: number),
                 let workspace = core.workspaces[row.workspace],
                 let ledger = try ledger(row.id, in: workspace)
@@ -69,7 +69,7 @@ extension Ledgers {
         }
     }
 
-    /// What an order did that was in one state and is in another.
+    /// The events for an order whose state has changed.
     static func types(
         _ was: LedgerFold.Order.State?, _ now: LedgerFold.Order.State?
     ) -> [EventType] {
@@ -83,7 +83,7 @@ extension Ledgers {
         }
     }
 
-    /// What a spend did.
+    /// The events for a spend.
     static func types(
         _ was: LedgerFold.Spend.State?, _ now: LedgerFold.Spend.State?
     ) -> [EventType] {

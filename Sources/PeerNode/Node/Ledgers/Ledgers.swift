@@ -7,9 +7,9 @@ import WorkspaceModel
 /// The store has only the operations. They are folded in memory on demand, and updated
 /// incrementally until an operation loses its effect. A ledger that nobody asks for uses no memory.
 final class Ledgers: Component {
-    /// Those in memory, by the short numbers of their documents.
+    /// The ledgers in memory, by the short numbers of their documents.
     private var open: [Int64: OpenLedger] = [:]
-    /// What names those that were looked at, also where they are in memory no longer.
+    /// The headings of ledgers that were used, including those that are no longer in memory.
     var keptHeadings: [Int64: KeptHeading] = [:]
     /// The last reported state of those ledgers that have changed since, by document.
     var pasts: [Int64: LedgerPast] = [:]
@@ -48,7 +48,7 @@ final class Ledgers: Component {
         checkAllowances = former.checkAllowances
     }
 
-    /// What is stored by now is told, but where it waits for keys or was not compared yet.
+    /// Everything stored by now is reported, except what waits for keys or was not compared yet.
     func beginTurn() {
         guard home != nil, turn.session.folding == nil, pasts.isEmpty else { return }
         settled = store.operations.arrival
@@ -84,7 +84,7 @@ final class Ledgers: Component {
             keep(number)
             ledger = try load(document, in: workspace, issuer: issuer)
             open[number] = ledger
-            // What waits for its turn to be opened is in there already.
+            // An operation that waits to be opened is included already.
             if turn.session.folding != nil { remember(ledger, numbered: number) }
         }
         uses += 1
@@ -160,7 +160,7 @@ final class Ledgers: Component {
 
     private func closeSurplus(besides kept: OpenLedger) {
         guard open.count > Limits.ledgersOpenMax else { return }
-        // What changes in this turn stays until that is told.
+        // A ledger that changes in this turn stays until that is reported.
         let oldest = open.filter { $0.value !== kept && pasts[$0.key] == nil }
             .min { $0.value.usedAt < $1.value.usedAt }
         if let oldest { open[oldest.key] = nil }

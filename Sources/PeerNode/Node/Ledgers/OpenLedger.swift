@@ -11,7 +11,7 @@ final class OpenLedger {
     /// The last operation of each branch when it was looked at last, by the branch's number: what has gone
     /// since, as one branch too many, is not known otherwise.
     var tips: [Int64: OpenLedger.Tip] = [:]
-    /// What one device wrote twice is there once.
+    /// An operation that one device wrote twice is there once.
     private(set) var entries: [OperationID: LedgerEntry] = [:]
     /// By arrival number.
     private var arrivals: [Int64: OperationID] = [:]
@@ -48,7 +48,8 @@ final class OpenLedger {
         return entries.filter { early.contains($0.key) }
     }
 
-    /// Takes up a valid operation, which may have been taken already. What never says anything is not kept.
+    /// Adds a valid operation, which may have been added already. Operations that never have an
+    /// effect are not kept.
     ///
     /// - Parameter past: is told what was different before.
     func add(_ entry: LedgerEntry, at arrival: Int64, noting past: LedgerPast? = nil) {
@@ -59,7 +60,8 @@ final class OpenLedger {
         guard let most = share.most else { return }
         let count = counts[share, default: 0] + 1
         counts[share] = count
-        // Those behind the bound say nothing, whatever comes: what is before them only becomes more.
+        // Operations beyond the bound have no effect, whatever arrives: those before them only
+        // become more.
         if count >= most + Limits.ledgerSurplusMax { prune(share, to: most) }
     }
 

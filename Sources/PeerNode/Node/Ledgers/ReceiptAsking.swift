@@ -194,7 +194,7 @@ extension Ledgers {
         return .success(object.json)
     }
 
-    /// What a code means to a person.
+    /// The error for a person about a code.
     static func failure(_ code: ReceiptResult.Code) -> NodeError {
         switch code {
         case .granted, .noOrder:

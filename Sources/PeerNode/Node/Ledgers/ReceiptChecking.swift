@@ -26,7 +26,7 @@ struct ReceiptCheck {
 /// and is dropped.
 extension Ledgers {
     private static let commandName = "receipt.command"
-    /// What the loop may need to end a command, and those that it has started before.
+    /// Time that the loop may need to end a command, and those that it has started before.
     private static let checkSlackMilliseconds: UInt64 = 10_000
 
     var checkDue: UInt64? { checks.values.map(\.due).min() }
@@ -71,7 +71,7 @@ extension Ledgers {
         return nil
     }
 
-    /// What the command reads: the order, what was offered, and the receipt.
+    /// The input of the command: the order, the offer, and the receipt.
     private func question(
         _ receipt: String, _ order: LedgerFold.Order, _ fold: LedgerFold, in ledger: OpenLedger,
         _ workspace: Workspace
@@ -89,7 +89,7 @@ extension Ledgers {
 
     /// Takes what a command has printed, and grants what was paid.
     func receiptChecked(_ number: UInt64, _ output: [UInt8]?) throws(StorageError) {
-        // Those of before a lock are nobody's.
+        // The outcome of a check from before a lock is dropped.
         guard let check = checks.removeValue(forKey: number),
             let workspace = core.workspaces[check.workspace]
         else { return }
@@ -99,7 +99,7 @@ extension Ledgers {
         } else {
             code = .noOrder
         }
-        // What a command prints may hold what nobody should read: only what is wrong with it is told.
+        // The output of a command may be confidential: only the problem with it is logged.
         let why = try problem(check, output, code, in: workspace).map { " why=\($0)" } ?? ""
         turn.emit(
             .log(
@@ -224,7 +224,7 @@ extension Ledgers {
 
     // MARK: The command
 
-    /// What is run for each receipt, on this node alone; `nil` while there is none.
+    /// The command that runs for each receipt on this node; `nil` without one.
     func verifyCommand() throws(StorageError) -> String? {
         let name = Self.commandName
         guard let home, let sealed = try store.registry.value(name),

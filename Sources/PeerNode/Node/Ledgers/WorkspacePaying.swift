@@ -13,7 +13,8 @@ struct WorkspaceTender {
 /// new workspace that refers to it (PROTOCOL.md, W-96). Nobody can be forced to pay; those who
 /// trust the issuer see who did.
 extension Ledgers {
-    /// What names a workspace in a ledger of another one: only who knows that workspace can tell.
+    /// The name of a workspace in another one's ledger: only those who know that workspace
+    /// recognize it.
     static func name(of workspace: WorkspaceID) -> PaidWorkspace {
         PaidWorkspace(prefixOf: Hash.name("wsx-paid1", workspace.bytes) as OperationID)
     }
@@ -54,7 +55,7 @@ extension Ledgers {
         for (place, payments) in named.sorted(by: { $0.key < $1.key }) {
             let found = try object(of: payments, at: place, for: workspace)
             if found.state == "paid" { return found }
-            // What cannot be told here is more than what is known to be none.
+            // An unknown state ranks above one that is known not to be a payment.
             if best == nil || found.state == "unknown" { best = found }
         }
         if let best { return best }
@@ -83,7 +84,7 @@ extension Ledgers {
         }
     }
 
-    /// What payments say that name one ledger: whether one of them is a payment.
+    /// The result for payments from one ledger: whether one of them is a payment.
     private func object(
         of payments: [LedgerFold.Payment], at place: Place, for workspace: Workspace
     ) throws(StorageError) -> PaymentObject {

@@ -51,8 +51,8 @@ extension Links {
         try keep(record)
     }
 
-    /// Whether a record need not be signed again. One that is a little ahead of the clock counts: it
-    /// would be news to everybody at each telling until the clock has caught up.
+    /// Whether a record need not be signed again. One that is a little ahead of the clock counts:
+    /// otherwise it would be renewed each time until the clock has caught up.
     private func isFresh(_ record: AddressRecord) -> Bool {
         AddressRecord.isTimely(record.at, wallMilliseconds: time.wall)
             && time.wall < record.at &+ Limits.addressRenewalMilliseconds
@@ -126,7 +126,7 @@ extension Links {
         }
     }
 
-    /// What is newer at the other end, but for what another peer is asked for just now.
+    /// The records that are newer at the peer, except those that another peer was just asked for.
     private func wants(
         of entries: [BookWord.Entry], in workspace: Workspace, _ sync: WorkspaceLink
     ) -> [DeviceName] {
@@ -142,7 +142,7 @@ extension Links {
             guard let at = newer[name], at > network.addresses.book.record(of: device)?.at ?? 0,
                 AddressRecord.isTimely(at, wallMilliseconds: time.wall)
             else { continue }
-            // Of this device the other end has to show what it claims: anybody may claim.
+            // About this device the peer has to prove what it claims: anybody may claim.
             guard device != turn.session.ownDevice || mayOutdo else { continue }
             // Once on a link: what is given and not taken is not asked for again and again. And who says
             // to have a newer one than there is keeps nobody from asking others for theirs.

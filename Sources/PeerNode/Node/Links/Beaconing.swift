@@ -12,7 +12,7 @@ extension Links {
             + [network.joining.linking?.link.secret.beaconKey].compactMap { $0 }
     }
 
-    /// Those of links that others come by.
+    /// The beacon keys of links by which others join.
     private var madeLinkKeys: [SymmetricKey] {
         var keys: [SymmetricKey] = []
         for candidate in pskCandidates() {

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Tells the owner about wrong clocks, first of all this machine's.
 extension Links {
-    /// What `doctor` says of clocks.
+    /// The finding of `doctor` about clocks.
     var clockFinding: FindingObject {
         let verdict = clocks.verdict(at: time)
         switch verdict {
@@ -28,8 +28,8 @@ extension Links {
         }
     }
 
-    /// What `status` and the home screen say: that this clock is wrong, or is off by a day from
-    /// the only one that it can be compared with.
+    /// The warning for `status` and the home screen: that this clock is wrong, or is off by a day
+    /// from the only one that it can be compared with.
     var clockWarnings: [StatusObject.Warning] {
         let verdict = clocks.verdict(at: time)
         guard let kind = warningKind(of: verdict) else { return [] }
@@ -50,7 +50,7 @@ extension Links {
         try warnOfClocks()
     }
 
-    /// What names the person whose device that is, in the first workspace that knows it.
+    /// The id of the person whose device that is, in the first workspace that knows it.
     private func person(of device: DeviceID) -> [UInt8]? {
         workspaces.values.sorted { $0.number < $1.number }.lazy
             .compactMap { $0.owner(of: device) }.first?.bytes

@@ -19,7 +19,7 @@ extension Links {
         return candidates
     }
 
-    /// What members of a workspace know, and those who have left or were removed knew.
+    /// The secrets that members of a workspace know, and those that former members knew.
     func secrets(of workspace: Workspace) -> [PSKCandidate] {
         let current = Set(workspace.linkEpochsOfMembersAlone().map(\.key))
         var seen: Set<KeyID> = []

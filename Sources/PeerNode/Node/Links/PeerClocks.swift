@@ -12,7 +12,7 @@ struct PeerClocks {
     static let memoryMilliseconds: UInt64 = 24 * 3_600_000
     /// A difference worth mentioning; synchronized clocks differ by less.
     static let differenceMax: Int64 = 120_000
-    /// What is worth a loud one.
+    /// A difference worth a warning.
     static let day: Int64 = 24 * 3_600_000
 
     private struct Measure {
@@ -48,9 +48,9 @@ struct PeerClocks {
 
     /// Notes when an operation says to be written that its own device handed over live.
     ///
-    /// It may have been kept for a while, so it shows no clock that is behind; and its time may be
-    /// ahead of that device's wall clock by what clocks follow each other. What is left shows a
-    /// clock that was set forward since the handshake.
+    /// The operation may have been delayed, so it cannot show a clock that is behind; and its
+    /// timestamp may exceed that device's wall clock by as much as clocks follow each other. What
+    /// exceeds that shows a clock that was set forward since the handshake.
     ///
     /// - Returns: whether it shows that.
     mutating func note(_ device: DeviceID, wroteAt written: UInt64, at moment: UInt64) -> Bool {

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Peer addresses: told inside a workspace, remembered, and dialled.
 extension Links {
-    /// What this store says of itself in a handshake, `nil` without an identity.
+    /// This store's identity in a handshake, `nil` without one.
     var localIdentity: LocalIdentity? {
         guard let home, let storeIdentity else { return turn.session.lock.certified?.identity }
         return LocalIdentity(

@@ -21,8 +21,8 @@ extension Links {
         try noteSignOfCopy(at: last.milliseconds)
     }
 
-    /// Notes what this device signed and this store did not. What is older than this process a home has
-    /// signed from which this one was restored.
+    /// Records an operation that this device signed and this store did not. An operation older than
+    /// this process was signed by the home that this one was restored from.
     ///
     /// - Parameter milliseconds: when, as the signer says, since 1970.
     func noteSignOfCopy(at milliseconds: UInt64) throws(StorageError) {
@@ -58,14 +58,14 @@ extension Links {
 
     // MARK: Telling
 
-    /// What `status` and the home screen say.
+    /// The warnings for `status` and the home screen.
     var copyWarnings: [StatusObject.Warning] {
         copySentences.map {
             .init(kind: .copy, message: $0, hint: "run only one copy of a home; wsx-node doctor")
         }
     }
 
-    /// What `doctor` says.
+    /// The findings for `doctor`.
     var copyFindings: [FindingObject] {
         copySentences.map {
             .init(

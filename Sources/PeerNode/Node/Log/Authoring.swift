@@ -164,7 +164,7 @@ extension OperationLog {
 
     // MARK: Content
 
-    /// What an operation overwrites, then the tips, as many as fit and each once.
+    /// The operations that are overwritten, then the tips, as many as fit and each once.
     private func dependencies(
         _ overwritten: [OperationReference], and tips: [OperationReference]
     ) -> [OperationReference] {

@@ -163,7 +163,7 @@ private struct KeptEnd {
 }
 
 extension AuthEvaluator {
-    /// What an operation has directly before it.
+    /// The direct past of an operation.
     fileprivate func directPast(of id: OperationID) -> [OperationID] {
         guard let operation = operation(id) else { return [] }
         return operation.dependencies + (operation.previous.map { [$0] } ?? [])

@@ -21,7 +21,7 @@ final class BranchPruning: LogPart {
     /// Removes what is too much of the logs that got branches: as a rule once everything that came
     /// with them was taken.
     func pruneOvergrown() throws(StorageError) {
-        // What counts decides what goes.
+        // Verdicts decide which branches are removed.
         try core.sink.settleVerdicts()
         let logs = overgrown.sorted()
         overgrown.removeAll()
@@ -56,8 +56,8 @@ final class BranchPruning: LogPart {
         }
     }
 
-    /// Notes that a log has more branches than anything bounds by itself. Those of the authority document
-    /// are not bounded: each of its operations decides about others.
+    /// Records that a log has more branches than other bounds allow. The authority document has no
+    /// such bound: each of its operations decides about others.
     func noteBranches(of log: LogName, in workspace: Workspace) {
         guard log.document != workspace.id else { return }
         let count = store.operations.branchCount(of: log, in: workspace.number)
@@ -146,8 +146,8 @@ final class BranchPruning: LogPart {
         workspace.held.staleDocuments.insert(document.id)
     }
 
-    /// What follows in a private document from what is not stored any more: nothing of messages, whose
-    /// rows are gone, and of the rest once a turn.
+    /// Updates a private document after operations were removed: nothing for messages, whose rows
+    /// are gone, and the rest once a turn.
     private func forget(
         _ gone: Set<Int64>, of document: PrivateDocument, on logs: [LogName],
         in workspace: Workspace

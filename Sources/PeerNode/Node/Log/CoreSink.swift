@@ -9,7 +9,7 @@ protocol CoreSink: LogSink {
 
     /// Whether a redaction that counts names an operation.
     func isDeleted(_ arrival: Int64) throws(StorageError) -> Bool
-    /// What the ruling of a channel says of redactions may have changed.
+    /// A channel's ruling about redactions may have changed.
     func reviewRedactions(
         of channel: Workspace.Channel?, since before: ChannelRuling?) throws(StorageError)
     /// Carries out redactions that were just written.

@@ -19,7 +19,7 @@ final class ForkEvidence: CorePart {
     func forks(
         of wanted: Set<DeviceID>? = nil, limit: Int
     ) throws(StorageError) -> [ForkText] {
-        // Of one device, the newest of many others' must not hide it.
+        // Evidence about one device must not be hidden by newer evidence about many others.
         let rows = try store.registry.evidence(limit: wanted == nil ? limit : 1_000)
         var found: [ForkText] = []
         for row in rows where found.count < limit {
@@ -71,7 +71,7 @@ final class ForkEvidence: CorePart {
         }
     }
 
-    /// What happened to this home in the last seven days, or `nil`.
+    /// The restoration of this home in the last seven days, or `nil`.
     func recentRestoration() throws(NodeError) -> String? {
         let last = try stored { () throws(StorageError) in try core.log.lastRestoration() }
         guard let last, time.wall &- min(last.at, time.wall) < 7 * 24 * 3_600 * 1_000 else {

@@ -32,8 +32,8 @@ extension OperationLog {
 
     // MARK: The turn
 
-    /// Called before anything is signed. What cannot wait, such as a new key after somebody left,
-    /// goes into a log of its own, where nothing can be in its place.
+    /// Called before anything is signed. An operation that cannot wait, such as a new key after
+    /// somebody left, goes into a new log, where nothing can be in its place.
     func prepareOwnLog() throws(StorageError) {
         try leaveSurpassedLog()
         guard mustWait else { return }

@@ -144,7 +144,7 @@ extension OperationLog {
             return .rejected(error)
         }
         if let gap = try missing(of: run, in: workspace) {
-            // What is one branch too many would not be taken when it has what it cites either.
+            // An excess branch would not be taken even with everything that it cites.
             if !isNeeded, !gap.cited.isEmpty, try isSurplus(run, in: workspace) { return .known }
             return try wait(for: gap, run, in: workspace, from: source)
         }

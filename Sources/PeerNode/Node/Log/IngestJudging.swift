@@ -4,7 +4,7 @@ import WorkspaceModel
 /// Which authority operations are accepted (PROTOCOL.md, 4.0.4): faulty ones are refused, and void
 /// ones take no space.
 extension OperationLog {
-    /// What becomes of an authority operation whose past is all here.
+    /// The outcome for an authority operation whose whole past is here.
     enum AuthorityArrival {
         /// It breaks a rule on every node, so its sender breaks one too.
         case refused(AuthFault)
@@ -56,7 +56,7 @@ extension OperationLog {
         let isForLater =
             workspace.judged.evaluator.awaitsLaterVersion
             && workspace.judged.evaluator.isOpaque(operation.id)
-        // What own devices wrote stays (S-2).
+        // Operations by this person's devices are kept (S-2).
         let isNeeded =
             workspace.judged.evaluator.isValid(operation.id) || isFree || isAwaited || isForLater
             || workspace.owner(of: log.device) == workspace.member

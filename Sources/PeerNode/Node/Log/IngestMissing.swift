@@ -6,7 +6,7 @@ import WorkspaceModel
 struct IngestGap {
     /// What is not stored.
     let missing: WaitingRoom.Missing
-    /// What else the entry cites that is not stored, where that is found out: of the authority
+    /// What else the entry cites that is not stored, where that is computed: for the authority
     /// document, whose operations may be passed over until somebody is known to need them.
     var others: [OperationID] = []
     /// Where the cited operations are, as far as that is known.
@@ -15,7 +15,7 @@ struct IngestGap {
     var cited: [WaitingRoom.Citation] = []
     /// The entry's place in the run.
     var offset: Int
-    /// What of that is missing, as a peer is asked for it.
+    /// The missing operations, in the form for a request to a peer.
     var targets: [LogTip] = []
 }
 
@@ -83,8 +83,9 @@ extension OperationLog {
         return nil
     }
 
-    /// What an operation of the run cites of its own log, and that is neither stored nor before it
-    /// in the run. Asked once the ids are known, for how a log is cut into runs decides nothing.
+    /// The entries of its own log that an operation of the run cites and that are neither stored
+    /// nor earlier in the run. Computed once the ids are known, because the division of a log into
+    /// runs must not matter.
     func missing(
         inside checked: [CheckedOperation], of log: LogName, in workspace: Workspace
     ) throws(StorageError) -> IngestGap? {

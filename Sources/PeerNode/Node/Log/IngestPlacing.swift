@@ -13,7 +13,7 @@ extension OperationLog {
         var checked: [CheckedOperation] = []
     }
 
-    /// What placing a run has found.
+    /// The result of placing a run.
     enum Placing {
         /// Its new operations go there.
         case at(RunPosition)
@@ -81,8 +81,8 @@ extension OperationLog {
         return .at(position)
     }
 
-    /// What a newcomer to a log with many branches is measured by, `nil` where there is room. The
-    /// authority document has no bound: each of its operations decides about others.
+    /// The bound for a new branch of a log with many, `nil` where there is room. The authority
+    /// document has no bound: each of its operations decides about others.
     private func branchBound(
         of log: LogName, _ branches: [LogBranch], in workspace: Workspace
     ) throws(StorageError) -> BranchBound? {

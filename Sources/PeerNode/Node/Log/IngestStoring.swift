@@ -56,7 +56,7 @@ extension OperationLog {
         releaseWaiting(for: appended.map(\.operation.id))
     }
 
-    /// What the first operations of a document say that it is; for the mailbox its name does.
+    /// The kind of a document, according to its first operations; for the mailbox, its name.
     private func kind(
         of document: DocumentID, _ operations: [CheckedOperation], in workspace: Workspace
     ) -> DocumentKind {

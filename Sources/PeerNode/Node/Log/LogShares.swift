@@ -94,8 +94,8 @@ final class LogShares: LogPart {
             .linkedDevice, of: workspace.id.bytes + owner.bytes + [UInt8(clamping: place)])
     }
 
-    /// Whose further share pays for an operation of somebody: of other members who need it, and of
-    /// each stronger device of the same one that does. Of those nobody makes more.
+    /// Whose additional share pays for an author's operation: that of other members who need it,
+    /// and of each stronger device of the same member that does. Nobody can create more of these.
     ///
     /// An owner or admin has one for each member whose operations are needed, and in private documents
     /// everybody has: who has accomplices would use up one for all of them, by giving each node other
@@ -191,8 +191,8 @@ final class LogShares: LogPart {
             && document != workspace.profileDocument && workspace.book.channels[document] == nil
     }
 
-    /// What is not asked for when something of a log could not be paid for: a device in a document,
-    /// or all of a device that begins documents which nobody here has.
+    /// The name under which no more is requested when part of a log could not be paid for: a device
+    /// in a document, or all of a device that begins documents which nobody here has.
     func holder(of log: LogName, in workspace: Workspace) -> [UInt8] {
         let document = log.document
         let isKnown =

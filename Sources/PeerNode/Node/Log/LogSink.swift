@@ -42,7 +42,7 @@ protocol LogSink: AnyObject {
     func addRoot(
         to ends: inout OperationStore.BranchEnds, of document: DocumentID, in workspace: Workspace
     ) throws(StorageError)
-    /// What is kept of a document has changed.
+    /// The retained operations of a document have changed.
     func judgeRoot(
         of document: DocumentID, wasKept: Bool, in workspace: Workspace) throws(StorageError)
     /// Keeps the root where anything else is kept.

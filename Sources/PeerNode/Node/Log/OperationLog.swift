@@ -13,11 +13,12 @@ final class OperationLog: Component {
     var waiting = WaitingRoom()
     /// Runs that what they waited for has released, to be accepted next.
     var released: [WaitingRoom.Guest] = []
-    /// What this turn may still take of what peers bring.
+    /// How much this turn may still take in from peers.
     var ingestBudget = IngestBudget()
-    /// What the last `accept` has left of its run, because verdicts had cost enough for one turn.
+    /// The rest of the run that the last `accept` did not take, because verdicts had cost enough
+    /// for one turn.
     var untaken: OperationRun?
-    /// What was stored in this turn and has to be told to peers.
+    /// What was stored in this turn and has to be sent to peers.
     var appended: [AppendedRun] = []
     /// Logs that something which waits needs, in each workspace: what had not been taken of them may
     /// be now.

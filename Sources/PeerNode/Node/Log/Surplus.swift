@@ -9,11 +9,10 @@ final class Surplus {
     private let log: OperationLog
     private var operations: OperationStore { log.store.operations }
 
-    /// How far the branches of logs count, and are stored for their own sake, of logs that were
-    /// asked about.
+    /// How far the branches of logs count, and are stored for their own sake; cached by log.
     private var counted: [LogName: OperationStore.BranchEnds] = [:]
     private var stored: [LogName: OperationStore.BranchEnds] = [:]
-    /// What is cited by operations that wait: that, with its past, would have to come again.
+    /// Citations of waiting operations: the cited ones and their past would have to arrive again.
     private lazy var awaited = citationsByLog()
 
     init(of document: OperationStore.DocumentRow, in workspace: Workspace, asking log: OperationLog)
@@ -33,9 +32,9 @@ final class Surplus {
         return lowering.ends
     }
 
-    /// How far branches stay stored that do not stay as they are, `nil` for not at all: behind what
-    /// is kept, or needed by something that waits, and the first of those that are void, in case a
-    /// verdict changes; with the past of all. What is not too much stays whatever it is.
+    /// The new ends of branches that are truncated, `nil` for not at all. Kept are what is
+    /// retained, what something waiting needs, and the first of the void branches, in case a
+    /// verdict changes; with the past of all of these. Branches within the bound stay in any case.
     func removable(_ branches: [LogBranch]) throws(StorageError) -> [Int64: UInt64?] {
         var lowering = BranchLowering(
             operations, reach: { $0.tipSequence },
@@ -86,7 +85,7 @@ final class Surplus {
             guard let branch = operations.branch(leaf), branch.kept?.sequence != branch.tipSequence
             else { continue }
             let steps = operations.steps(through: branch.tipSequence, of: leaf)
-            // What leads over a place that has to go goes with it.
+            // A place that leads to a removed one is removed with it.
             let isSurplus = steps.contains { step in
                 guard let end = valid[step.owner] else { return false }
                 let kept = operations.branch(step.owner)?.kept?.sequence

@@ -85,8 +85,7 @@ extension Messages {
         return try store.view.redactions.deletion(of: arrival) != nil
     }
 
-    /// Changes whether the annotations among these operations count. Those that are deleted never
-    /// do.
+    /// Changes whether the annotations among these operations count. Deleted ones never do.
     func judgeAnnotations(
         _ judged: [Int64], isValid: Bool, in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
@@ -130,7 +129,7 @@ extension Messages {
         let (was, now) = (before?.isOn ?? false, after?.isOn ?? false)
         switch register.kind {
         case .edit:
-            // What others say about somebody's words is not one of them.
+            // An edit of somebody's message by another person is not one.
             guard
                 core.membership.author(ofGrant: row.grant, in: workspace)?.bytes == register.member
             else {

@@ -187,7 +187,7 @@ extension Messages {
 
     // MARK: Opening
 
-    /// What a redaction has sealed beside its targets, or `nil` while its key is not held.
+    /// The sealed part of a redaction, or `nil` while its key is not held.
     func opened(
         _ sealed: [UInt8], of redaction: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> [UInt8]? {
@@ -272,7 +272,7 @@ extension Messages {
         try core.channels.oweWords(onNewcomersTo: workspace, from: source)
     }
 
-    /// What came before the key that opens it is shown from now on.
+    /// Content that arrived before its key is displayed from now on.
     func foldOpened(
         by keys: [KeyID], in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {

@@ -14,7 +14,7 @@ extension Messages {
         case unknown
     }
 
-    /// What a redaction says of its target.
+    /// What a redaction says about its target.
     func gap(
         of target: StoredOperation, by redaction: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> DeletionGap {

@@ -27,7 +27,7 @@ struct MentionFinder {
     private var meanings: [String: Meaning] = [:]
     private var formerMeanings: [String: [MemberID]] = [:]
     private let ids: [(text: String, member: MemberID)]
-    /// What people are called, folded: for the beginning of a name that only one of them has.
+    /// Folded names, to find a unique prefix.
     private let keys: [(key: String, member: MemberID)]
     /// Characters of the longest name.
     private var longest = 0
@@ -133,7 +133,7 @@ struct MentionFinder {
         return found.count == 1 ? .members(found.map(\.member)) : nil
     }
 
-    /// What the longest name means with which a text begins.
+    /// The meaning of the longest name that a text starts with.
     private func longestName<Found>(
         in candidate: [Character], _ meaning: (String) -> Found?
     ) -> (name: String, meaning: Found)? {

@@ -5,9 +5,9 @@ import WorkspaceModel
 
 /// Messages and their annotations: folding, verdicts, and redactions.
 final class Messages: Component {
-    /// What changes of authority in this turn mean for content.
+    /// The effects of this turn's authority changes on content.
     var unsettled = UnsettledVerdicts()
-    /// What of the redactions of a document is judged at the end of the turn, by short number.
+    /// The redactions of a document to judge at the end of the turn, by short number.
     var redactionReviews: [Int64: RedactionReview] = [:]
     /// How much of that is held in memory, of all documents together.
     var queuedRedactions = 0
@@ -21,7 +21,7 @@ final class Messages: Component {
     var nextPayloadErasure: UInt64?
     /// Whether peers are asked for missing payloads at the end of the turn.
     var asksForPayloads = false
-    /// What was said about deleted messages, and goes too.
+    /// Annotations of deleted messages, to be deleted too.
     var lateWords: [LateWord] = []
     /// Content of private documents.
     var sealed: SealedFolding { SealedFolding(core) }

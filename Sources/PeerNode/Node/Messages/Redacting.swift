@@ -72,8 +72,8 @@ extension Messages {
 
     // MARK: Settling
 
-    /// Judges what was noted, and shows, hides and marks for erasing what follows. Of very much
-    /// a slice; the rest has its turn after the next input, also after a crash.
+    /// Judges what was recorded, and shows, hides and marks for erasing what follows. A slice if
+    /// there is very much; the rest follows after the next input, also after a crash.
     func settleRedactions() throws(StorageError) {
         guard !redactionReviews.isEmpty, mayWrite, !workspaces.isEmpty else { return }
         var budget = redactionBudget

@@ -45,11 +45,11 @@ final class RedactionPass {
     var undone: [Undone: Bool] = [:]
     /// The inner `nil` for grants of nobody.
     var rights: [Place: Right?] = [:]
-    /// What was looked at in this turn, in redactions that are known to name something; to read one is
-    /// more.
+    /// The redactions that were examined in this turn and are known to name something; reading one
+    /// costs more.
     private(set) var cost = 0
 
-    /// What it costs to read a redaction, as many looks.
+    /// The cost of reading a redaction, in examinations.
     private static let readingCost = 16
 
     /// Forgets what the turn before has cost, and everything where that has become very much.

@@ -12,19 +12,19 @@ struct RedactionReview {
     private var order: [OperationReference] = []
     /// How much `targets` holds: one for each target, and for each further cause.
     private(set) var count = 0
-    /// What redactions and undos under these grants name, by the grant's number: those that came
-    /// behind this arrival number, and each as a cause. What is too much for `targets` waits here,
-    /// since a table has it anyway.
+    /// The targets of redactions and undos under these grants, by the grant's number: of those that
+    /// arrived after this arrival number, each as a cause. What exceeds `targets` waits here, since
+    /// a table has it anyway.
     var arrived: [Int64: Int64] = [:]
-    /// What redactions under these grants name, by the grant's number, for any reason: those that
-    /// came behind this arrival number.
+    /// The targets of redactions under these grants, by the grant's number, for any reason: of
+    /// those that arrived after this arrival number.
     private(set) var grants: [Int64: Int64] = [:]
-    /// What was taken for these already: to be judged once is enough, however many name it.
+    /// The targets already taken for these: judging once is enough, however many name it.
     private var walked: Set<OperationReference> = []
     /// Everything that is deleted, after this arrival number: its redaction may no longer be
     /// stored.
     private(set) var deleted: Int64?
-    /// What was found out meanwhile, until something is asked that may change it.
+    /// Cached results, until a query may change them.
     private(set) var pass = RedactionPass()
     /// Whether all of it came by a first sync.
     var isBackfill = true

@@ -6,8 +6,8 @@ import WorkspaceModel
 extension Messages {
     // MARK: Asking for a review
 
-    /// Has judged what a redaction that has just come names. Of very much only the redaction is
-    /// noted: whatever it names, a peer's byte must not become many of ours.
+    /// Judges the targets of a redaction that has just arrived. If there are very many, only the
+    /// redaction is recorded: a byte from a peer must not become many bytes here.
     func review(
         _ targets: [OperationReference], because naming: ViewStore.Naming, in document: Int64,
         _ source: OperationSource
@@ -132,7 +132,7 @@ extension Messages {
     ) throws(StorageError) -> [(OperationReference, RedactionReview.Cause)] {
         var slice = RedactionReview()
         var room = budget
-        // What came now goes before what is only looked at again, in the order in which it came.
+        // New targets go before those that are only checked again, in the order of arrival.
         for (target, cause) in review.takeFirst(&room) {
             for redaction in cause ?? [] { slice.add(target, because: redaction) }
             if cause == nil { slice.add(target, because: nil) }
@@ -202,7 +202,7 @@ extension Messages {
         }
     }
 
-    /// What a redaction is about, also by way of another one that it undoes.
+    /// The targets of a redaction, also by way of another one that it undoes.
     private func named(
         by arrival: Int64, in document: OperationStore.DocumentRow
     ) throws(StorageError) -> [OperationReference] {

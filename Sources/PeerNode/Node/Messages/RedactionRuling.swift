@@ -4,7 +4,7 @@ import WorkspaceModel
 /// Which redactions count: a function of the stored operations, and of those of a private document
 /// that are opened (PROTOCOL.md, 4.6).
 extension Messages {
-    /// What becomes of an operation that redactions name.
+    /// The outcome for an operation that redactions name.
     enum RedactionRuling {
         /// None of them counts.
         case stands
@@ -25,7 +25,7 @@ extension Messages {
         on target: StoredOperation, _ before: ViewStore.Deletion?,
         because cause: RedactionReview.Cause, in workspace: Workspace, _ pass: RedactionPass
     ) throws(StorageError) -> RedactionRuling {
-        // What somebody spent stays spent (W-93).
+        // A spend cannot be deleted (W-93).
         guard !workspace.isLedger(target.log.document) else { return .stands }
         let author = workspace.judged.subject(ofGrant: target.entry.grant)
         var best: Weighed?
@@ -49,7 +49,7 @@ extension Messages {
         guard let before, !judgesOthers(in: target.log.document, workspace) else {
             return .stands
         }
-        // What members have judged stays while the keys are dropped.
+        // A ruling made by members stays while the node is locked.
         let by = try store.operations.operation(before.by, hasPayload: false)
         let wasOwn = by.map {
             workspace.judged.subject(ofGrant: $0.entry.grant) == author
@@ -133,8 +133,8 @@ extension Messages {
         return isUndone
     }
 
-    /// Whether anything under a grant can delete an operation. What cannot is not read: everybody can
-    /// name the same any number of times.
+    /// Whether anything under a grant can delete an operation. If not, it is not read: everybody
+    /// can name the same one any number of times.
     private func mayDelete(
         under grant: Int64, _ target: StoredOperation, by author: MemberID?,
         in workspace: Workspace, _ pass: RedactionPass
@@ -170,8 +170,8 @@ extension Messages {
         return .init(member: member, reachesOthers: reachesOthers)
     }
 
-    /// Whether anything under a grant can undo a redaction. What cannot is not read: everybody can
-    /// write any amount of it.
+    /// Whether anything under a grant can undo a redaction. If not, it is not read: everybody can
+    /// write any number of them.
     private func mayUndo(
         under grant: Int64, _ voice: RedactionVoice, _ redaction: StoredOperation,
         in workspace: Workspace
@@ -263,7 +263,7 @@ extension Messages {
             in: workspace)
     }
 
-    /// How far what a log says under a grant has the right of an owner, and of an admin.
+    /// How far operations of a log under a grant have the right of an owner, and of an admin.
     func deletionLimits(
         of grant: OperationID, in log: LogName, _ workspace: Workspace
     ) -> [ContentLimit] {

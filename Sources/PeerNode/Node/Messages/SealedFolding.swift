@@ -27,7 +27,7 @@ final class SealedFolding: CorePart {
         }
     }
 
-    /// What of a private document can be opened, as `refoldPrivate` folds it.
+    /// The content of a private document that can be opened, in the form for `refoldPrivate`.
     private func content(
         of document: PrivateDocument, only arrivals: [Int64]?,
         at places: Set<PrivateDocument.LimitPlace>, in workspace: Workspace

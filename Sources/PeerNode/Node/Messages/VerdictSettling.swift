@@ -21,7 +21,7 @@ extension Messages {
         unsettled.add(
             .init(grants: grants, people: people, source: source, bills: bills),
             of: workspace.number)
-        // What follows in the same call rests on it.
+        // The rest of the same call depends on it.
         if source == .ourselves { return try settleVerdicts() }
         guard !grants.isEmpty else { return }
         // Grants that content cites are never let go of in between.
@@ -78,7 +78,7 @@ extension Messages {
                 try reviewRedactions(inDocument: number, citing: grants)
             }
             guard try judge(document, citing: grants, in: workspace, because: source) else {
-                // What is void for another reason may now cite a void grant.
+                // An operation that is void for another reason may now cite a void grant.
                 try core.log.retention.keepGrants(of: document, in: workspace)
                 continue
             }
@@ -114,7 +114,7 @@ extension Messages {
         for document in due.sorted(by: { $0.id < $1.id }) {
             try core.privates.rejudgePrivate(document.id, in: workspace, from: source)
         }
-        // What was written meanwhile may have ended another membership.
+        // An operation written meanwhile may have ended another membership.
         workspace.sealed.settledEnds = workspace.memberEnds == ends ? ends : nil
     }
 }

@@ -33,12 +33,12 @@ struct JoinAttempt {
     var dial: UInt64?
     var connection: LinkID?
     var workspace: Int64?
-    /// What `join_result` said of the authority document.
+    /// The tips of the authority document from `join_result`.
     var tips: [LogTip] = []
     /// Whether an admin has to approve, as far as can be told: by the invite, or for somebody who
     /// comes back.
     var needsApproval = false
-    /// Of somebody who comes back instead of joining.
+    /// For a person who recovers and does not join.
     var phrase: RecoveryPhrase?
     private var next = 0
     /// Rounds over all addresses in the background since somebody answered.
@@ -154,7 +154,7 @@ struct JoinAttempt {
         rounds += 1
     }
 
-    /// What did not answer may do so from where this machine is now.
+    /// An address that did not answer may do so from the machine's new network.
     mutating func networkChanged() {
         rounds = 0
         nextDial = 0

@@ -36,7 +36,7 @@ struct Farewell {
 struct AnonymousLink {
     let address: String
     let openedAt: UInt64
-    /// What it has said, fewer bytes than the hint and message 1 have.
+    /// Its bytes so far, fewer than the hint and message 1 have.
     var bytes: [UInt8] = []
 }
 
@@ -125,8 +125,9 @@ struct BeaconState {
         return !known.contains(name)
     }
 
-    /// Whether so many more tags are tried for a packet: those of what was a secret before. What is one
-    /// now costs microseconds, and is always tried: anybody may send any number of packets.
+    /// Whether so many more tags may be tried for a packet, such as those of former secrets:
+    /// anybody may send any number of packets. Tags of current secrets cost microseconds, and are
+    /// always tried.
     mutating func isAttentive(for tries: Int, at now: UInt64) -> Bool {
         let passed = Int(clamping: now - min(attentiveAt, now))
         let (gained, isMuch) = passed.multipliedReportingOverflow(

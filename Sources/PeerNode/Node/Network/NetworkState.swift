@@ -11,7 +11,7 @@ final class NetworkState {
     let joining = Joining()
     /// Where others are found, and this node.
     let addresses: Addresses
-    /// What goes over all links together, and how far that has come.
+    /// The state of exchanges over all links together.
     let exchange = Exchange()
     /// Devices and addresses, and when to dial them.
     var registry = PeerRegistry()
@@ -27,9 +27,9 @@ final class NetworkState {
     var fullDisk = FullDiskRest()
     /// The members who were linked in this run, and have left.
     var departures = Departures()
-    /// What is called into the local network, and heard there.
+    /// Sent and heard beacons.
     var beacons = BeaconState()
-    /// What waits until peers have said what this device wrote.
+    /// Calls that wait until peers have told what this device wrote.
     var ownHistory = OwnHistory()
     var isRegistryDirty = false
     /// The secrets under which others may open a link, until authority changes; and what was known of
@@ -56,7 +56,7 @@ final class NetworkState {
 extension NetworkState {
     /// The budget for strangers, and the connections about which nothing is known yet.
     final class Strangers {
-        /// What strangers may cost.
+        /// The budget for strangers.
         var budget = HandshakeBudget(now: 0)
         var greetings = SeenGreetings()
         /// Connections that have not said enough to tell whether they know a secret. They are as cheap
@@ -86,7 +86,7 @@ extension NetworkState {
     final class Addresses {
         /// Signed addresses that members have published.
         var book = AddressBook()
-        /// What is left to tell and to ask of others' addresses.
+        /// Address records that still have to be told and asked for.
         var addressNews = AddressNews()
         /// Addresses that took a connection and did not answer the handshake, and how often in a row.
         var unanswered: [String: Int] = [:]
@@ -101,14 +101,15 @@ extension NetworkState {
         /// Whether it listens to nobody but this machine.
         var isAlone: Bool { listening.allSatisfy { $0.reach == .loopback } }
 
-        /// Notes an address that did not answer. Of very many all are forgotten: it costs attempts.
+        /// Records an address that did not answer. When there are too many, all are dropped: that
+        /// only costs attempts.
         func noteUnanswered(_ address: String) {
             if unanswered.count >= 1_000 { unanswered = [:] }
             unanswered[address, default: 0] += 1
         }
     }
 
-    /// What goes over all links together, and how far that has come.
+    /// The state of exchanges over all links together.
     final class Exchange {
         /// Which link pulls which log, by workspace.
         var planners: [Int64: PullPlanner] = [:]
@@ -124,7 +125,7 @@ extension NetworkState {
         var payloadsPerLink = Limits.payloadsAskedPerLinkMax
         /// The links that have brought more than a turn takes, in the order in which they are next.
         var backlogged: [LinkID] = []
-        /// What peers have begun to say.
+        /// Messages that peers have sent only in part.
         var unfinished = UnfinishedMessages()
         /// How many bytes that may be. Tests make it smaller.
         var unfinishedBytesMax = Limits.unfinishedBytesMax
@@ -156,7 +157,7 @@ final class PeerLink {
     var host: String {
         PeerAddress(address, defaultPort: 0).map { "\($0.host)" } ?? address
     }
-    /// What it has brought that is still to be taken.
+    /// Messages from it that are still to be processed.
     var backlog = Backlog()
     /// How the other end has begun.
     var beginning = Beginning()
@@ -201,7 +202,7 @@ final class PeerLink {
 extension PeerLink {
     /// How the other end has begun.
     struct Beginning {
-        /// What came before there was a session, until it is handed to that.
+        /// Bytes that arrived before there was a session, until the session takes them.
         var firstBytes: [UInt8]?
         /// How the other end has begun, where it has dialled.
         var greeting: [UInt8] = []
@@ -226,7 +227,7 @@ extension PeerLink {
         /// The last operation that was here when they were, and the same of what was answered by a key.
         var askedThrough: [DocumentID: Int64] = [:]
         var answeredThrough: [DocumentID: Int64] = [:]
-        /// What the other end has asked for in vain so far: the last of each private document.
+        /// The peer's unanswered requests so far: the last for each private document.
         var withheld: [DocumentID: KeyWant] = [:]
         /// The group keys that were asked for on this link, by the workspace's short number.
         var askedGroupKeys: [Int64: Set<KeyID>] = [:]
@@ -257,7 +258,7 @@ final class WorkspaceLink {
     var deadline: UInt64?
     /// Requests that were ingested in this turn, to be answered when all of it is known.
     var ingested: [(request: RequestNumber, waiting: [LogName])] = []
-    /// What operations that came over this link cite, and wait for.
+    /// Citations of waiting operations that came over this link.
     var cited: [SyncSession.Citing] = []
     /// Whether everything the peer announced at first is here.
     var isCaughtUp = false
@@ -282,7 +283,7 @@ final class WorkspaceLink {
     /// The same of addresses that are proved.
     var proofs = Allowance(
         tokens: UInt64(Limits.proofWordsMax), refillMilliseconds: Limits.proofWordMilliseconds)
-    /// What the other end's address book hashes to, as it said last.
+    /// The hash of the peer's address book, as it last said.
     var book: Identifier16<BookSummary>?
     /// The timestamp of the record that was requested from the peer, by device.
     var wanted: [DeviceID: UInt64] = [:]

@@ -27,7 +27,7 @@ struct Backlog {
     }
 
     var batch: Batch?
-    /// What was said behind them.
+    /// The messages after them.
     var messages: ArraySlice<SyncMessage> = []
 
     var isEmpty: Bool { batch == nil && messages.isEmpty }

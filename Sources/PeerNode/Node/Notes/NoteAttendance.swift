@@ -9,10 +9,10 @@ final class NoteAttendance: NotePart {
     private(set) var watched: Set<ViewStore.NotePlace> = []
     /// Who else is in these.
     var company = NoteCompany()
-    /// What changed in these since it was told.
+    /// Their changes since the last report.
     private(set) var moves: [NoteMove] = []
 
-    /// Forgets who is where. What is watched stays so.
+    /// Drops the cursors. Watched notes stay watched.
     func forget() { (moves, company) = ([], NoteCompany()) }
 
     /// Notes whose other readers are told what happens here.
@@ -136,7 +136,7 @@ final class NoteAttendance: NotePart {
 
     // MARK: Others
 
-    /// What a device had not published it has published now.
+    /// A device has now published its draft.
     func published(by device: DeviceID, in place: ViewStore.NotePlace) {
         for (link, guest) in company.guests[place] ?? [:] where guest.device == device {
             company.guests[place]?[link]?.draft = nil

@@ -78,7 +78,8 @@ final class NoteDrafts: NotePart {
             return
         }
         let author = NoteOperation.Author(device: home.device, incarnation: incarnation)
-        // What it refers to may not be here. Then it becomes an operation that waits for that too.
+        // The operations it refers to may not be here. Then it becomes an operation that waits for
+        // them too.
         let isTaken = (try? note.note.restoreDraft(edit, as: author)) ?? false
         note.strandedDraft = isTaken ? nil : edit
         note.draftAuthor = author

@@ -236,7 +236,7 @@ struct NoteWriting {
     let workspace: Workspace
     /// The version that it changes.
     let before: NoteVersion
-    /// What it has changed so far, and of each patch the text that went.
+    /// The changes so far, and for each patch the removed text.
     private(set) var patches: [NotePatch] = []
     private(set) var removed: [String] = []
     var hasPublished = false

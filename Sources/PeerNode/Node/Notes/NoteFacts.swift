@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// What the store contains about notes.
 final class NoteFacts: NotePart {
-    /// What a note is called since it was renamed; `nil` where it was not.
+    /// The title of a note since it was renamed; `nil` where it was not.
     func title(
         of place: ViewStore.NotePlace, in workspace: Workspace
     ) throws(StorageError) -> String? {
@@ -14,7 +14,7 @@ final class NoteFacts: NotePart {
         return title
     }
 
-    /// What a note is called.
+    /// The title of a note.
     func name(
         of place: ViewStore.NotePlace, in workspace: Workspace
     ) throws(StorageError) -> String? {

@@ -79,7 +79,7 @@ extension Notes: ContentFamily {
         try write()
         try store.view.notes.put(.init(arrival: operation.arrival, state: state), of: place)
         if state == .valid { news.noteChanged(place) }
-        // What comes behind the end of a snapshot is read besides it.
+        // Edits after the end of a snapshot are read in addition to it.
         if let end = try store.view.notes.noteSnapshotEnd(of: place), end >= operation.arrival {
             try store.view.notes.removeNoteSnapshot(of: place)
         }
@@ -96,7 +96,7 @@ extension Notes: ContentFamily {
         _ edit: NoteEdit, _ operation: WordSource, _ state: ViewStore.NoteEditRow.State,
         into note: OpenNote, of workspace: Workspace
     ) throws(StorageError) {
-        // What is being written here is in the text; how it changed that is known to who writes it.
+        // A draft of this home is in the text; its author already knows how it changed the text.
         if writing.publishing === note, operation.arrival > note.last {
             note.took(operation.id, state, at: operation.arrival, nil)
             if state != .valid { texts.drop(note) }

@@ -46,7 +46,7 @@ final class NoteNews: NotePart {
         guard let type = type(register.kind, before, after), let word = after ?? before else {
             return
         }
-        // Of what is not there, or deleted, nobody is told what it is called.
+        // The title of a missing or deleted note is not told.
         if register.kind != .note, try store.view.current(place.register(.note)) == nil { return }
         if register.kind == .noteTitle, try room.facts.isDeleted(place) { return }
         try turn.record(
@@ -86,8 +86,8 @@ final class NoteNews: NotePart {
 
     // MARK: Mentions
 
-    /// Tells the owner that an edit of somebody else mentions them. That it counts again later is not told
-    /// a second time.
+    /// Tells the owner that an edit of somebody else mentions them. If it counts again later, that
+    /// is not told a second time.
     func hear(
         _ mentions: Mentions, in operation: WordSource, of place: ViewStore.NotePlace,
         _ workspace: Workspace, _ source: OperationSource
@@ -128,7 +128,7 @@ final class NoteNews: NotePart {
         for word in words { if let word { madeAnew.insert(word.arrival) } }
     }
 
-    /// What search has to look at again, each note once.
+    /// The notes that search has to index again, each once.
     func takeChanged() -> (
         notes: [(place: ViewStore.NotePlace, isGone: Bool)], words: [Int64]
     ) {

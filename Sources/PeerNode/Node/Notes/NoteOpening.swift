@@ -27,7 +27,8 @@ extension NoteTexts {
             try store.begin()
             try store.view.notes.removeNoteSnapshot(of: place)
         }
-        // Of two edits of one name the one with the smaller id counts. Which there are shows on the way.
+        // Of two edits with the same short name the one with the smaller id counts. Which these are
+        // shows while loading.
         var winners: [MessageKey: OperationID] = [:]
         for _ in 0..<Self.namesakesMax {
             let note = OpenNote(place)
@@ -70,7 +71,7 @@ extension NoteTexts {
         note.weigh()
     }
 
-    /// What a part of a snapshot is sealed beside, so that none is taken for another.
+    /// The associated data of a part of a snapshot, so that none is taken for another.
     private static func name(
         _ part: String, _ place: ViewStore.NotePlace, upTo last: Int64
     ) -> [UInt8] {
@@ -147,7 +148,7 @@ extension NoteTexts {
         return true
     }
 
-    /// What an edit says, opened from its operation; `nil` where it cannot be.
+    /// The edit of an operation; `nil` where it cannot be opened.
     func operation(
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> NoteOperation? {
@@ -158,7 +159,8 @@ extension NoteTexts {
         return NoteOperation(stored, edit)
     }
 
-    /// Of what others refer to and is not here, some may have been deleted before anybody could open it.
+    /// Some of the missing operations that others refer to may have been deleted before anybody
+    /// could open them.
     func takeDeleted(into note: OpenNote) throws(StorageError) {
         guard !note.note.isComplete else { return }
         let missing = note.note.missing

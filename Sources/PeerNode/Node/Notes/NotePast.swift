@@ -23,13 +23,13 @@ struct NoteVersion: Hashable {
 /// The versions that an open note had, so that a change of an earlier one can be transformed to the
 /// current text.
 struct NotePast {
-    /// What made one version out of the one before.
+    /// The step from one version to the next.
     struct Step {
         /// The version before.
         let before: NoteVersion
-        /// What changed, one after the other.
+        /// The changes, one after the other.
         let patches: [NotePatch]
-        /// Of each patch the text that went.
+        /// The removed text of each patch.
         let removed: [String]
         /// Bytes that all of that takes, about.
         let bytes: Int
@@ -56,7 +56,7 @@ struct NotePast {
         }
     }
 
-    /// What happened since a version; `nil` where it is not known any more, or never was.
+    /// The steps since a version; `nil` where it is no longer known, or never was.
     ///
     /// - Parameters:
     ///   - version: Comes from outside.

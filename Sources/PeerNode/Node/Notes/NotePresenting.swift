@@ -39,7 +39,7 @@ final class NotePresenting: NotePart {
 
     // MARK: Events
 
-    /// What an event says of the note that an operation is about, as it is now, and who did what.
+    /// An event's data about the note of an operation, as it is now, and who did what.
     func data(
         arrival: Int64?, in workspace: Workspace
     ) throws(StorageError) -> NoteEventData? {

@@ -8,7 +8,7 @@ final class NoteTexts: NotePart {
     private(set) var open: [ViewStore.NotePlace: OpenNote] = [:]
     /// Rises with each use of a note.
     private var uses: UInt64 = 0
-    /// Of notes that are not open: how many edits came since it was counted first.
+    /// For notes that are not open: how many edits arrived since they were first counted.
     private var tails: [ViewStore.NotePlace: Int] = [:]
 
     /// Forgets all texts, and what is known beside the store of what they were.
@@ -20,7 +20,7 @@ final class NoteTexts: NotePart {
         room.drafts.hasLooked = false
     }
 
-    /// Those that are open, in an order that does not depend on the table.
+    /// The open notes, in an order that does not depend on the table.
     var orderedOpen: [OpenNote] { open.values.sorted { $0.place < $1.place } }
 
     // MARK: Open notes
@@ -46,7 +46,7 @@ final class NoteTexts: NotePart {
         return note
     }
 
-    /// The text of a note as of now. One that is closed is closed again: who looks for words keeps
+    /// The current text of a note. One that was closed is closed again, so that a search keeps
     /// nothing in memory.
     func currentText(
         of place: ViewStore.NotePlace, in workspace: Workspace
@@ -73,7 +73,7 @@ final class NoteTexts: NotePart {
         room.attendance.noteDropped(note.place)
     }
 
-    /// What the store has forgotten is in no text any more.
+    /// Drops the texts of notes that are no longer stored.
     func forgetGone() {
         guard let gone = store.view.notes.takeGoneNotes() else {
             forgetAll()

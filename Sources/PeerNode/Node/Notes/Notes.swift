@@ -20,7 +20,7 @@ final class Notes: Component {
     private(set) lazy var attendance = NoteAttendance(self)
     /// What edits cite.
     private(set) lazy var citing = NoteCiting(self)
-    /// What is being written here, as it is kept.
+    /// The stored drafts of this home.
     private(set) lazy var drafts = NoteDrafts(self)
     /// The texts that are in memory.
     private(set) lazy var texts = NoteTexts(self)
@@ -32,7 +32,7 @@ final class Notes: Component {
     private(set) lazy var writing = NoteWriter(self)
     /// Making operations of what is being written.
     private(set) lazy var publishing = NotePublishing(self)
-    /// What is said to others who have a note open, and heard of them.
+    /// Updates between this home and others who have a note open.
     private(set) lazy var speaking = NoteSpeaking(self)
 
     override func forgetSecrets() { texts.forgetAll() }
@@ -62,7 +62,7 @@ final class Notes: Component {
         for note in texts.orderedOpen { try texts.close(note) }
     }
 
-    /// What follows from the turn: what is watched is open, and what has changed much is kept.
+    /// Opens watched notes at the end of the turn, and stores those that have changed much.
     func endTurn() throws(StorageError) {
         news.endTurn()
         try texts.openDue()

@@ -8,7 +8,7 @@ final class OpenNote {
     let place: ViewStore.NotePlace
     /// Its text.
     var note: Note
-    /// What was read of its history, as long as nobody has looked at the text; `note` is empty then.
+    /// Its replayed history, as long as the text was not needed; `note` is empty then.
     private var history: NoteReplay?
     /// The sums over its edits.
     var sums: ViewStore.NoteSums
@@ -22,9 +22,9 @@ final class OpenNote {
     var isWhole = true
     /// When it was used last, as `Notes` counts.
     var usedAt: UInt64 = 0
-    /// Whether it is not what it should be any more.
+    /// Whether it is outdated.
     var isDropped = false
-    /// What names this version of the draft in it; 0 without one.
+    /// A number for this version of its draft; 0 without one.
     var drafted: UInt64 = 0
     /// The log that it belongs to.
     var draftAuthor: NoteOperation.Author?
@@ -49,8 +49,8 @@ final class OpenNote {
         weigh()
     }
 
-    /// What names its text; without a draft equal on every node that has the same edits with the same
-    /// verdicts.
+    /// The version of its text; without a draft equal on every node that has the same edits with
+    /// the same verdicts.
     var version: NoteVersion { NoteVersion(sums: sums, drafted: drafted) }
 
     /// Whether something is written in it here that is no operation yet.

@@ -67,7 +67,7 @@ extension OwnDocuments {
         return (isMuted, isMuted ? until : nil)
     }
 
-    /// What a setting says, `nil` where there is none.
+    /// The value of a setting, `nil` without one.
     func storedPreference(
         _ name: String, in workspace: Workspace
     ) throws(NodeError) -> String? {

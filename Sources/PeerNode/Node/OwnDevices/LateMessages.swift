@@ -15,12 +15,12 @@ struct LateLimit {
     let upTo: MessageKey
     /// When the local member joined: nothing displayed before that is unread.
     let beginning: HybridTimestamp
-    /// What was read a moment ago, and is not written yet.
+    /// What was read just now and is not written yet.
     let pending: ReadFrontier
     /// Whether nothing was ever marked: then nothing can have been read.
     let isUnmarked: Bool
 
-    /// What the rows of late messages rest on.
+    /// What the rows of late messages depend on.
     var basis: ViewStore.LateBasis { .init(beginning: beginning, subject: place.subject) }
 
     /// Whether markers that name no log, if there are no others, cover everything before them.
@@ -28,7 +28,7 @@ struct LateLimit {
 }
 
 extension OwnDocuments {
-    /// What messages of a document are compared with; `nil` where none is late.
+    /// The limit that messages of a document are compared with; `nil` where none is late.
     func lateLimit(
         _ document: Int64, _ workspace: Workspace
     ) throws(StorageError) -> LateLimit? {
@@ -89,7 +89,7 @@ extension OwnDocuments {
             row.position, in: row.document, log: log, sequence: stored.place.sequence)
     }
 
-    /// What a frontier calls a log: the first 8 bytes of H("wsx-readlog", document || device ||
+    /// A frontier's name for a log: the first 8 bytes of H("wsx-readlog", document || device ||
     /// incarnation), big endian.
     static func name(of log: LogName) -> UInt64 {
         Hash.personal(
@@ -163,7 +163,7 @@ extension OwnDocuments {
             guard let limit = try lateLimit(document, workspace),
                 try store.view.lateBasis(of: document) == limit.basis
             else { continue }
-            // What waits to be written is lost in a crash.
+            // A pending marker is lost in a crash.
             if workspace.own.readMarks.pending[name] != nil {
                 try store.begin()
                 try store.view.forgetStoredLateBasis(of: document)
@@ -179,7 +179,7 @@ extension OwnDocuments {
                 try store.view.setLateBasis(nil, of: document)
                 continue
             }
-            // Up to where it was read, this device had what is displayed.
+            // This device had everything that is displayed up to where it was read.
             let read = rows.last { ViewStore.readKey(of: $0) == limit.upTo }?.position.sort
             for row in rows where !isOwn || row.position.sort > read ?? .min {
                 try noteIfLate(row, limit, workspace)
@@ -187,7 +187,7 @@ extension OwnDocuments {
         }
     }
 
-    /// What came late is read once a marker knows of it.
+    /// A late message counts as read once a marker knows of it.
     private func removeLate(in document: Int64, _ limit: LateLimit) throws(StorageError) {
         if limit.isOfOlderForm, try !store.view.own.hasFrontier(limit.place) {
             return try store.view.removeLate(in: document)

@@ -92,7 +92,8 @@ extension OwnDocuments {
         .init(workspace: workspace.number, kind: kind, subject: conversation.bytes)
     }
 
-    /// How many of some words this device wrote. What a stolen one writes keeps nobody from writing more.
+    /// How many of some assertions this device wrote. A stolen device cannot keep others from
+    /// writing more.
     func countWrittenHere(_ rows: [ViewStore.Register]) throws(StorageError) -> Int {
         var count = 0
         for row in rows {
@@ -177,7 +178,7 @@ extension OwnDocuments {
     ) throws(StorageError) {
         let before = try marker(row.place, in: workspace)
         try write()
-        // Of markers that named no log, nothing was late.
+        // With markers that named no log, nothing was late.
         if before != nil, !frontier.isEmpty, try !store.view.own.hasFrontier(row.place) {
             try forgetLate(name, in: workspace)
         }

@@ -105,7 +105,7 @@ public struct SyncObject: ControlObject {
 public struct NetworkObject: ControlObject {
     /// Whether `net suspend` holds.
     public var isSuspended = false
-    /// What has stopped all writing, and with it the network, as a sentence.
+    /// Why all writing, and with it the network, has stopped, as a sentence.
     public var failure: String?
     /// Addresses with ports on which it listens.
     public var listen: [String] = []

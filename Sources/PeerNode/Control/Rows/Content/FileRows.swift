@@ -22,7 +22,7 @@ enum FileMethods {
             bytes: 1...4_096),
         count: 0...Limits.filesPerMessageMax
     ).defaulting(to: []).local()
-    /// What that is called which the command line reads from standard input.
+    /// The name of a file that the command line reads from standard input.
     static let inputName = Parameter.text(
         "name", "The name for a file from standard input.", bytes: 1...255
     ).optional().local()

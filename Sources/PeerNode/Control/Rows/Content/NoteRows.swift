@@ -44,7 +44,7 @@ enum NoteCommandTable {
             })
     }()
 
-    /// What a note is called that nobody has given a title.
+    /// The title of a note without one.
     private static let untitled = "Untitled"
 
     private static let create = {

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 extension Command {
-    /// What is said about messages that are there already.
+    /// The commands that annotate messages.
     static let messageAnnotationCommands = [
         messageEdit, messageReact, messagePin, messageUnpin, messageHolders,
     ]

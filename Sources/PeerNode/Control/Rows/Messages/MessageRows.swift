@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 extension Command {
-    /// What people do all day.
+    /// The commands that people use all day.
     static let messageCommands =
         [messageSend, messageHistory, tail, chat, messageGet, messageDelete]
         + messageAnnotationCommands

@@ -1,7 +1,8 @@
 import WorkspaceModel
 
 extension Command {
-    /// What was read, of what notice is wanted, and settings that all own devices share.
+    /// The commands for read markers, notice settings, and preferences that all of a person's
+    /// devices share.
     static let readingCommands = [
         readMark, readStatus, unreadGet, channelMute, channelNotify, preferenceGet, preferenceSet,
         preferenceList,

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 extension Command {
-    /// What programs listen to.
+    /// The commands for programs that listen for events.
     static let eventCommands = [
         eventsSubscribe, eventsWait, eventsAcknowledge, eventsNames, eventsUnsubscribe,
     ]

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 extension Command {
-    /// What the table of commands says of itself besides help.
+    /// Output generated from the table of commands, besides help.
     static let pageCommands = [completion, man]
 
     private static let completion = Command(

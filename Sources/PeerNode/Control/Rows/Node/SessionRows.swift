@@ -38,7 +38,7 @@ extension Command {
             ).local()
         ]
 
-    /// What seals a new identity.
+    /// The passphrase that seals a new identity.
     static let newPassphrase = secret(
         "passphrase",
         "Encrypts the keys on disk: 15 characters, or 8 with lower, upper, digit and symbol."

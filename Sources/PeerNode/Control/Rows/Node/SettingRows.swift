@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 extension Command {
-    /// What needs no daemon at all.
+    /// Commands that need no daemon.
     static let settingCommands = [configGet, configSet, configList, configPath, help]
 
     private static let settingName = Parameter.text(

@@ -13,7 +13,7 @@ extension ChannelDesk {
                         || $0.sealed.documents[id] != nil
                 })
             else { throw .internalFailure(reason: "replay") }
-            // What was deleted since comes back as it can still be told.
+            // A channel that was deleted since is returned as far as it can still be shown.
             guard !core.events.isDeleted(id, in: workspace) else {
                 return Made(core.events.goneChannel(id, in: workspace), isReplayed: true)
             }

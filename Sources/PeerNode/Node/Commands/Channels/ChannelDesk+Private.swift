@@ -123,7 +123,7 @@ extension ChannelDesk {
         return try answer(channel, in: workspace)
     }
 
-    /// What stays of what somebody wrote in one document: all that this node knows.
+    /// The cuts for what somebody wrote in one document: they keep all that this node knows.
     private func privateCuts(
         of member: MemberID, in document: PrivateDocument, _ workspace: Workspace
     ) -> [CutEntry] {

@@ -63,7 +63,7 @@ extension HomeDesk {
 }
 
 extension ConversationOverview.Entry {
-    /// What wants to be read comes first, and of the rest what moved last.
+    /// Unread conversations come first, then those that changed last.
     fileprivate var urgency: (Int, Int, Int64) {
         (mentions > 0 ? 1 : 0, unread > 0 ? 1 : 0, moved)
     }

@@ -17,7 +17,7 @@ final class HomeDesk: CorePart, HomeCommands {
             core.log.refreshDigest(of: workspace)
             let sessions = network.links.values.compactMap { $0.syncs[workspace.number]?.session }
             let behind = sessions.map(\.behind).max() ?? 0
-            // What nobody has told yet is not nothing.
+            // A distance that no peer has told yet is not zero.
             let isKnown = sessions.isEmpty || sessions.contains(where: \.knowsDistance)
             let count = try stored { () throws(StorageError) in
                 try store.operations.count(inWorkspace: workspace.number)
@@ -36,7 +36,7 @@ final class HomeDesk: CorePart, HomeCommands {
         return object
     }
 
-    /// What may be said while the node is locked: numbers, and nothing by name.
+    /// What may be told while the node is locked: numbers, but no names.
     private func lockedStatus() throws(NodeError) -> StatusObject {
         var object = StatusObject(home: environment.home, socket: environment.socket)
         object.isLocked = true

@@ -150,7 +150,7 @@ extension LedgerDesk: LedgerCommands {
         return made
     }
 
-    /// What a call made when it came before, in whichever workspace.
+    /// What the repeated call created before, in any workspace.
     ///
     /// - Parameters:
     ///   - made: the arrival number, 8 bytes big endian.

@@ -116,7 +116,7 @@ final class LedgerDesk: CorePart {
             return all.filter { NameFolding.matches($0.name, name) }
         }
         if let known = all.first(where: { PublicID.ledger($0.document) == name }) { return [known] }
-        // One that no list has, since there are too many.
+        // A ledger that is not listed, because there are too many.
         return try stored { () throws(StorageError) in
             let document = core.ledgers.documents(in: workspace).first {
                 PublicID.ledger($0) == name
@@ -208,7 +208,7 @@ final class LedgerDesk: CorePart {
 
     // MARK: Paying for a workspace
 
-    /// What a workspace costs that is paid from a ledger, in whichever workspace that is; `nil` without a
+    /// The price of a workspace that is paid from a ledger, in any workspace; `nil` without a
     /// ledger.
     ///
     /// - Throws: `insufficient_coins` where the caller has less, `conflict` where it has no price.

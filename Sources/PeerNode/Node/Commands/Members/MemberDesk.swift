@@ -177,8 +177,8 @@ final class MemberDesk: CorePart, MemberCommands {
             }
     }
 
-    /// Ends what the other devices of somebody may do who has left by a younger one. What that person
-    /// said stays as it is.
+    /// Revokes the remaining devices of a person who has left by a younger one. What that person
+    /// said stays.
     private func removeLeaver(
         _ member: MemberID, from workspace: Workspace
     ) throws(NodeError) -> MemberObject {
@@ -223,8 +223,8 @@ final class MemberDesk: CorePart, MemberCommands {
         return found
     }
 
-    /// What this node does not know of somebody is refused everywhere from the removal on. So it
-    /// should have heard what others know.
+    /// What this node does not know of a member is rejected everywhere after the removal. So it
+    /// should first have heard what others know.
     private func refuseUnsynced(
         removing standing: MemberStanding, from workspace: Workspace
     ) throws(NodeError) {

@@ -58,7 +58,7 @@ final class PersonDesk: CorePart, PersonCommands {
         let object = try editProfile(
             ProfileEditDraft(
                 name: nil, nickname: nil, values: [.image: text],
-                // Of a picture that nobody sees no device would keep the file.
+                // No device would keep the file of a picture that nobody sees.
                 shown: Picture.isBlob(text) ? [.image] : [], hidden: []), scope)
         core.files.drafts.sent([image])
         return object

@@ -97,7 +97,7 @@ extension MessageDesk {
         }
     }
 
-    /// What is known of one device: of one that was never heard of, nothing.
+    /// What is known of one device: nothing for one that was never heard of.
     func holder(
         _ device: DeviceID, of owner: MemberID, _ hasIt: Bool, in workspace: Workspace
     ) -> HolderObject {
@@ -122,7 +122,7 @@ extension MessageDesk {
         return aim
     }
 
-    /// What nobody can see any more nobody says anything about.
+    /// A message that nobody can see any more cannot be annotated.
     private func refuseDeleted(_ aim: Aim) throws(NodeError) {
         let deletion = try stored { () throws(StorageError) in
             try store.view.redactions.deletion(of: aim.row.position.arrival)

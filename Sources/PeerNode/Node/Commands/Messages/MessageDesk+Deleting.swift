@@ -70,7 +70,7 @@ extension MessageDesk {
         guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
 
-    /// What others wrote is deleted by who runs the channel.
+    /// Other people's messages can be deleted by the owner and admins of the channel.
     private func require(
         deletionIn channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
@@ -112,7 +112,7 @@ extension MessageDesk {
         }
         let isWritten = try stored { () throws(StorageError) in
             var undone = [redaction]
-            // What was said about it later was deleted by further redactions.
+            // Later annotations of it were deleted by further redactions.
             for arrival in try core.messages.saidAbout(row, in: workspace) {
                 guard let (other, voice) = try self.redaction(of: arrival, in: workspace),
                     voice.member != author, mayUndo(voice),

@@ -225,7 +225,7 @@ final class MessageDesk: CorePart, MessageCommands {
             }
         }
 
-        /// What stands after this is newer than an empty page from here.
+        /// What follows this is newer than an empty page from here.
         var start: ViewStore.Position? {
             switch self {
             case .latest: nil

@@ -179,7 +179,8 @@ final class ReadingDesk: CorePart, ReadingCommands {
         return PreferenceObject(name: name, value: value)
     }
 
-    /// Those that somebody set, and not what the program keeps there for itself.
+    /// The preferences that a person has set, without those that the program stores there for
+    /// itself.
     func preferences(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<PreferenceObject> {
@@ -232,6 +233,6 @@ extension OwnRegister.NoticeLevel {
 }
 
 extension ConversationOverview.Entry {
-    /// Of what was not read, what mentions the reader most comes first, and of the rest the latest.
+    /// The unread conversation with the most mentions of the reader comes first, then the latest.
     fileprivate var urgencyOfUnread: (Int64, Int64) { (mentions, newest ?? moved) }
 }

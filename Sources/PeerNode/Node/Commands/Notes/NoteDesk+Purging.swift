@@ -33,7 +33,7 @@ extension NoteDesk {
                 hint: "without --purge it is hidden, and can come back", reason: "note.changes")
         }
         let isWritten = try stored { () throws(StorageError) in
-            // What is being written there goes as well, and nobody ever gets it.
+            // The draft is erased as well, and nobody ever gets it.
             try core.notes.publishing.forgetDraft(at: aim.place)
             for (arrivals, isOwn) in [(others, false), (own, true)] where !arrivals.isEmpty {
                 let references = try references(to: arrivals)

@@ -57,7 +57,7 @@ extension NoteDesk {
         content.participants = core.notes.speaking.participants(of: aim.place, in: aim.workspace)
         object.lock = core.notes.speaking.lockObject(of: aim.place, in: aim.workspace)
         content.next = next.map(PageEnd.cursor)
-        // Of what does not fit into one answer, the text alone is told.
+        // If the note does not fit into one answer, only the text is returned.
         let isWhole = start == 0 && next == nil
         if request.hasBlocks { content.blocks = isWhole ? NoteLooks.blocks(lines) : .null }
         if request.hasBlame { content.blame = isWhole ? blame(open, aim.workspace) : .null }

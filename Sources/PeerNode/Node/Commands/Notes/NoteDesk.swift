@@ -72,7 +72,7 @@ final class NoteDesk: CorePart {
         guard workspace.ownRole != nil else { throw core.membership.notAllowed(in: workspace) }
     }
 
-    /// What nobody can see any more nobody changes.
+    /// A note that nobody can see any more cannot be changed.
     func refuseDeleted(_ aim: Aim) throws(NodeError) {
         guard try stored({ () throws(StorageError) in try core.notes.facts.isDeleted(aim.place) })
         else {
@@ -98,8 +98,8 @@ final class NoteDesk: CorePart {
         return found
     }
 
-    /// A note to which something is added. What was kept of an earlier start and could not be taken into
-    /// its text becomes an operation before.
+    /// A note to which something is added. A draft of an earlier start that could not be applied to
+    /// its text becomes an operation first.
     func openedToWrite(_ aim: Aim) throws(NodeError) -> OpenNote {
         let note = try opened(aim)
         guard note.strandedDraft != nil else { return note }

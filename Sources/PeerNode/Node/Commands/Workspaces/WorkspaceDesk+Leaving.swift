@@ -36,7 +36,7 @@ extension WorkspaceDesk {
             guard given != nil else { throw core.membership.notAllowed(in: workspace) }
         }
         let made = try stored { () throws(StorageError) -> OperationID? in
-            // What an owner has made nobody else could end.
+            // Nobody else could end an owner's invites.
             try core.membership.endOwnInvites(
                 in: workspace, sparesAddress: workspace.ownRole != .owner)
             return try core.membership.leave(workspace)

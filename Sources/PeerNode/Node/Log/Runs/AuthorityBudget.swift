@@ -20,7 +20,7 @@ struct AuthorityBudget {
         }
     }
 
-    /// What is counted by itself.
+    /// What is counted separately.
     enum Kind: UInt8 {
         /// Operations of the authority document, by their author's member.
         case authority
@@ -78,7 +78,7 @@ struct AuthorityBudget {
         fileprivate var name: [UInt8] { [kind.rawValue] + payer }
     }
 
-    /// What was taken out of a share.
+    /// The amount charged to a share.
     struct Payment {
         let share: Share
         fileprivate let units: Double
@@ -170,8 +170,9 @@ struct AuthorityBudget {
         return isByAdmin ? min(units, Limits.authorityBurstPerLinkedDevice) : units
     }
 
-    /// How many units an operation of the authority document costs. Of how many logs the parts of a
-    /// removal speak is up to whom it removes: an admin's have to fit a share, all of them.
+    /// How many units an operation of the authority document costs. The removed person decides of
+    /// how many logs the parts of a removal speak: all parts of an admin's have to fit into a
+    /// share.
     static func units(of payload: AuthorityPayload, byteCount: Int, isByAdmin: Bool) -> Int {
         let units = units(ofPayload: byteCount, isByAdmin: isByAdmin)
         guard isByAdmin, case .cutPart = payload else { return units }
@@ -272,9 +273,9 @@ struct AuthorityBudget {
         return known
     }
 
-    /// Forgets the half of too many that has most left: who comes under very many names to have
-    /// the rest forgotten goes first. Of those that have as much left the first by name stay, so that
-    /// no order of a table decides.
+    /// Drops the half with the most left when there are too many: an attacker with very many names,
+    /// who wants the rest to be dropped, goes first. Among equals the first by name stay, so that
+    /// the order of a table does not decide.
     private static func thin<Key, Value>(
         _ known: inout [Key: Value], named name: (Key) -> [UInt8], by left: (Value) -> Double
     ) {

@@ -28,7 +28,7 @@ extension OperationRun {
             entries: Array(entries.prefix(count)))
     }
 
-    /// What is left of it from one of its entries on, behind `previous`.
+    /// The rest of the run from one of its entries on, after `previous`.
     func rest(from offset: Int, behind previous: OperationID) -> Self {
         Self(
             log: log, firstSequence: firstSequence + UInt64(offset), previous: previous,

@@ -21,7 +21,7 @@ struct UnsettledVerdicts {
 
     /// Who pays for an operation (S-5).
     struct Payer {
-        /// What has paid for it, and the share of its author's member: each pays.
+        /// The share that has paid for it, and that of its author's member: each pays.
         let shares: Set<AuthorityBudget.Share>
         /// Whether it costs no more than the smallest share has, however many verdicts are
         /// reversed.
@@ -50,7 +50,7 @@ struct UnsettledVerdicts {
         known.grants.formUnion(new.grants)
         known.people.formUnion(new.people)
         known.bills += new.bills
-        // What anything of it tells people, they are told.
+        // If any of the operations is reported to people, all are.
         if known.source.isBackfill { known.source = new.source }
         work[workspace] = known
     }

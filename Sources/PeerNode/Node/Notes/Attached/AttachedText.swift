@@ -18,7 +18,7 @@ public struct AttachedText {
     private(set) var received = 0
     /// Lines that the editor may not have taken, the first behind `taken`.
     var unseen: [Line] = []
-    /// What the editor wrote and the node does not have yet.
+    /// The editor's changes that the node does not have yet.
     var writing: Writing?
     /// Whether events may still tell of what was read already.
     var isBehind = true
@@ -38,15 +38,16 @@ public struct AttachedText {
 
     /// Changes on their way to the node.
     struct Writing {
-        /// What the node was asked to do, of the text of `version`; empty where nothing was asked.
+        /// The changes that the node was asked to make, relative to the text of `version`; empty
+        /// where nothing was asked.
         var asked: [NotePatch] = []
         /// What to ask the node next, relative to the text after that.
         var rest: [NotePatch] = []
-        /// What others changed, of the text as the editor has it.
+        /// Changes by others, relative to the editor's text.
         var theirs: [NotePatch] = []
         /// The authors of these changes.
         var authors: [JSONValue] = []
-        /// What the node told since it was asked.
+        /// The steps that the node reported since it was asked.
         var steps: [Step] = []
         /// The versions before and after the editor's change, once the node has answered.
         var answer: (from: String, to: String)?
@@ -111,7 +112,7 @@ public struct AttachedText {
         }
         cursor = line.cursor
         guard line.hasPatch else { return }
-        // What was said before is said again, also where nothing was changed: the editor has passed it over.
+        // Earlier changes are sent again, even if nothing was changed: the editor has ignored them.
         var new = writing ?? Writing(authors: unseen.map(\.author))
         if writing == nil { new.theirs = unseen.flatMap(\.patches) }
         guard let met = NotePatch.carried(line.patches, past: new.theirs) else {
@@ -174,7 +175,7 @@ public struct AttachedText {
 
     // MARK: To the editor
 
-    /// What the editor wrote is at the node. It is told what others changed.
+    /// The editor's changes are at the node. The editor is told what others changed.
     mutating func finish(_ done: Writing) {
         writing = nil
         say(done.theirs, by: done.authors)

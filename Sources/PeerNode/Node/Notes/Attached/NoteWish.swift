@@ -15,7 +15,7 @@ enum NoteWish {
 enum NoteStep {
     case patch(NotePatch)
     case format(Range<Int>, NoteMark)
-    /// What the line is that this place is in.
+    /// The kind of the line that contains this place.
     case line(Int, NoteBlockKind)
 }
 
@@ -106,7 +106,7 @@ struct NoteLookChanges {
         return low > 0 ? low - 1 : nil
     }
 
-    /// What gives a part of the text these marks and no others.
+    /// The steps that give a part of the text exactly these marks.
     private func formats(of part: Range<Int>, wanted: [NoteMark]) -> [NoteStep] {
         var differing: [NoteMark.Kind: Range<Int>] = [:]
         var index = lineIndex(at: part.lowerBound) ?? 0

@@ -12,7 +12,7 @@ struct NoteCompany {
         let device: DeviceID
         /// Their latest update.
         var word: NoteWord
-        /// What they have not published, as far as it is an edit.
+        /// Their unpublished draft, as far as it is an edit.
         var draft: NoteEdit?
         /// Larger than of everybody who was heard before.
         var order: UInt64 = 0
@@ -28,7 +28,7 @@ struct NoteCompany {
         var until: UInt64
     }
 
-    /// What is said of this home in one note.
+    /// What others are told about this home in one note.
     struct Own {
         /// Where its person is in the text here.
         var selection: (at: Int, length: Int)?
@@ -162,7 +162,7 @@ final class NoteSpeaking: NotePart {
             sayGone(from: place, (workspace, channel))
             return room.attendance.forgetCompany(in: place)
         }
-        // That others are to wait is for everybody who might write.
+        // A request to wait is for everybody who might write.
         let isForAll = word.lock != nil || room.attendance.company.own[place]?.hasToldClaim == true
         room.attendance.company.own[place]?.hasToldClaim = word.lock != nil
         for link in network.ordered

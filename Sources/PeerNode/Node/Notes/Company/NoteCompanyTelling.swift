@@ -98,7 +98,7 @@ extension NoteSpeaking {
         data["version"] = .string(note.version.text)
         let overlay = guest.draft.flatMap { note.note.overlay(of: $0) }
         data["patch"] = NotePatch.json(overlay?.patches ?? [])
-        // What is behind something that is not shown is nowhere.
+        // A cursor that refers to something hidden has no position.
         guard let selection = guest.word.selection,
             let one = note.note.position(of: selection.start.anchor, in: overlay ?? .init()),
             let other = note.note.position(of: selection.end.anchor, in: overlay ?? .init())
