@@ -20,7 +20,7 @@ struct SearchCall {
     let expression: String
     /// Channels and members, which come before messages.
     var hits: [SearchHit]
-    /// What was found so far, where the best are asked for instead of the newest.
+    /// The results so far, if the best are asked for and not the newest.
     var ranking: SearchRanking?
     /// So many of the best were on the pages before.
     var skipped = 0

@@ -4,9 +4,9 @@
 /// composed: Hangul from jamo, kana and its voicing mark. Index and query are folded by these
 /// functions, and so is a message before it is reported as found: they define what search finds.
 enum SearchFolding {
-    /// What stands between words: blanks, punctuation, signs, emoji.
+    /// Characters between words: blanks, punctuation, symbols, emoji.
     static let separator: UInt32 = 0
-    /// What belongs to the letter before it and makes no difference: accents, joiners.
+    /// Characters that belong to the previous letter and make no difference: accents, joiners.
     static let attached: UInt32 = 1
 
     /// The folded letter for `scalar`, or `separator`, or `attached`.
@@ -95,7 +95,7 @@ enum SearchFolding {
         switch properties.generalCategory {
         case .uppercaseLetter, .titlecaseLetter, .lowercaseLetter, .modifierLetter, .otherLetter,
             .decimalNumber, .letterNumber, .otherNumber, .privateUse:
-            // What a lower case has behind its letter are accents.
+            // Further scalars of a lower-case mapping are accents.
             let lower = properties.lowercaseMapping.unicodeScalars.first ?? scalar
             // The small sigma at the end of a word.
             return lower.value == 0x3c2 ? 0x3c3 : lower.value

@@ -36,7 +36,7 @@ final class SearchIndex {
     private static let waitingBytesMax = 1024 * 1024
     /// Operations without a message after which it is noted that they were looked at.
     private static let unwrittenMax: Int64 = 16_384
-    /// Of the log, before it is copied into the file.
+    /// The size of the log at which it is copied into the file.
     private static let logBytesMax = 4 * 1024 * 1024
 
     /// Opens an existing index, or creates one.
@@ -107,8 +107,8 @@ final class SearchIndex {
 
     // MARK: Writing
 
-    /// Takes changes; those that may wait are written with later ones, or before a question. What
-    /// is lost with the process comes again, for the file says how far it knows.
+    /// Takes changes; those that may wait are written with later ones, or before a query. Changes
+    /// that are lost with the process come again, since the file says how far it knows.
     func take(_ batch: SearchBatch) throws(StorageError) {
         waiting += batch.rows
         waitingBytes += batch.rows.reduce(0) { $0 + $1.indexed.utf8.count }
@@ -213,9 +213,9 @@ final class SearchIndex {
 
     // MARK: Forgetting
 
-    /// Inside a transaction. FTS5 only notes that a row is gone, until the pieces of its index
-    /// are merged; `optimize` merges all of them, and leaves nothing of it. What an edit replaced
-    /// goes at the same time: it may be the edit that is gone.
+    /// Inside a transaction. FTS5 only records that a row is gone, until the segments of its index
+    /// are merged; `optimize` merges all of them, and leaves nothing of it. Replaced text of edits
+    /// is removed at the same time: it may be the edit that was deleted.
     private func forget(
         _ positions: [SearchPosition], documents: [Int64]
     ) throws(StorageError) {

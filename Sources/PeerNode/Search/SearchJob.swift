@@ -11,7 +11,7 @@ public enum SearchPlace: Sendable, Equatable {
 
 /// Work on the index, done beside the loop, one job after the other, in the order of submission.
 public struct SearchJob: Sendable {
-    /// Which opening of the index it is for. What an earlier one answers is nobody's any more.
+    /// Which opening of the index it is for. Results of an earlier one are dropped.
     let generation: UInt64
     let work: Work
 
@@ -40,7 +40,7 @@ public struct SearchOutcome: Sendable {
         case failed(String)
     }
 
-    /// What comes of a job that cannot be done at all.
+    /// The outcome of a job that cannot be run at all.
     static func withoutThread(_ job: SearchJob) -> SearchOutcome {
         SearchOutcome(generation: job.generation, result: .failed("thread"))
     }
@@ -83,7 +83,7 @@ struct SearchRow: Sendable {
     let workspace: Int64
     /// Whether it is a note, with its title in its first line.
     var isNote = false
-    /// What the files of a message are called.
+    /// The names of a message's files.
     var files: [String] = []
     /// Whether the index may know the message with other words.
     var isAgain = false
@@ -157,7 +157,7 @@ struct SearchQuestion: Sendable {
     let limit: Int
 }
 
-/// What the index proposes.
+/// The candidates from the index.
 struct SearchCandidates: Sendable {
     /// Newest first.
     let positions: [SearchPosition]

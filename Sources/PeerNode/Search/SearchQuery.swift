@@ -16,7 +16,7 @@ struct SearchQuery: Sendable, Equatable {
     /// Each is found where its pieces stand one after the other.
     private(set) var phrases: [[Piece]] = []
 
-    /// What can be looked for at a time; more is no question but a text.
+    /// The most phrases at a time; a longer text is not a query.
     static let phrasesMax = 32
 
     /// - Returns: `nil` where there is nothing to look for, or too much.
@@ -35,7 +35,7 @@ struct SearchQuery: Sendable, Equatable {
         guard !phrases.isEmpty, phrases.count <= Self.phrasesMax else { return nil }
     }
 
-    /// What stands between quotation marks, and what stands between blanks elsewhere.
+    /// The parts between quotation marks, and between blanks elsewhere.
     private static func parts(of text: String) -> [(text: String, isQuoted: Bool)] {
         var parts: [(text: String, isQuoted: Bool)] = []
         var part = String.UnicodeScalarView()

@@ -16,7 +16,7 @@ struct SearchState {
     }
 
     var standing = Standing.off
-    /// Counts openings. What an earlier index answers is nobody's.
+    /// Counts openings. Results of an earlier index are dropped.
     var generation: UInt64 = 0
     /// The first arrival number that the index knows, or will.
     var first: Int64 = 1
@@ -43,8 +43,8 @@ struct SearchState {
     var prepared: [Int64: SearchRow?] = [:]
     /// Documents that were erased, by short number.
     var erased: [Int64] = []
-    /// What `again` and `erased` held since the index was last known to have all of it: after a
-    /// crash it is done once more.
+    /// What `again` and `erased` held since the index was last known to be complete: after a crash
+    /// it is done once more.
     var unsettled = SearchTodo()
     /// Whether the store says the same.
     var isTodoStored = true
@@ -88,7 +88,7 @@ struct SearchTodo: Equatable {
         return bytes
     }
 
-    /// What a store says; nothing where that makes no sense.
+    /// Decodes a stored value; empty where that is malformed.
     init(stored bytes: [UInt8]?) {
         guard let bytes, bytes.count.isMultiple(of: 17) else { return }
         for start in stride(from: 0, to: bytes.count, by: 17) {

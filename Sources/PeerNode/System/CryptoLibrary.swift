@@ -30,7 +30,7 @@ final class CryptoLibrary {
             Pointer?, UnsafePointer<UInt8>?, Int, UnsafePointer<UInt8>?, Int
         ) -> Int32
 
-    /// What Debian and most others call the library of OpenSSL 3.
+    /// The name of OpenSSL 3's library in Debian and most others.
     static let fileName = "libcrypto.so.3"
 
     private let readKey: ReadKey

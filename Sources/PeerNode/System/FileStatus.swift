@@ -2,7 +2,7 @@ private import Glibc
 
 /// What the file system knows about a path, before anything is opened.
 public struct FileStatus: Equatable, Sendable {
-    /// What stands under the name. Links are told, not followed.
+    /// The type of a file. Links are reported, not followed.
     public enum Kind: Equatable, Sendable {
         /// A plain file.
         case file
@@ -16,7 +16,7 @@ public struct FileStatus: Equatable, Sendable {
         case other
     }
 
-    /// What stands under the name.
+    /// The type of the file.
     public let kind: Kind
     /// The user who owns it.
     public let owner: UInt32
@@ -34,7 +34,7 @@ public struct FileStatus: Equatable, Sendable {
 }
 
 extension FileSystem {
-    /// What stands under `path`, links not followed.
+    /// The status of `path`, links not followed.
     ///
     /// - Throws: `SystemError`; `isMissingFile` says that nothing does.
     public static func status(of path: String) throws(SystemError) -> FileStatus {

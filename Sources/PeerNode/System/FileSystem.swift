@@ -147,7 +147,7 @@ public enum FileSystem {
         try synchronizeFolder(parent(of: other))
     }
 
-    /// Removes a file. That it is missing already is no error.
+    /// Removes a file. A missing one is not an error.
     ///
     /// - Returns: whether there was one.
     @discardableResult
@@ -256,7 +256,7 @@ extension FileDescriptor {
         return Int64(status.st_size)
     }
 
-    /// What the next `read` gives, empty at the end of the file.
+    /// The bytes of the next `read`, empty at the end of the file.
     func readSome(byteCountMax: Int, path: String? = nil) throws(SystemError) -> [UInt8] {
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: byteCountMax) { buffer, filled in

@@ -18,7 +18,7 @@ enum FormText {
         }.joined()
     }
 
-    /// The fields that a text has. Of a name that comes twice none is taken, nor what is out of form.
+    /// The fields of a text. A name that occurs twice is skipped, and so are malformed fields.
     ///
     /// - Parameter text: from outside.
     static func decode(_ text: some StringProtocol) -> [String: String] {

@@ -11,18 +11,19 @@ public struct LoginRequest: Equatable, Sendable {
     public let exchange: String?
     /// For which program.
     public let client: String
-    /// What the token has to have.
+    /// The nonce that the token must contain.
     public let nonce: String
     /// Where the browser comes back to.
     public let redirect: String
-    /// What it brings back, so that nobody else can bring something.
+    /// The state that the redirect must contain, so that nobody else can inject an answer.
     public let state: String
-    /// What shows the token endpoint that the one who asked for the code uses it, 43 letters.
+    /// The PKCE verifier, which proves to the token endpoint that the requester of the code uses
+    /// it, 43 letters.
     public let verifier: String
     /// The SHA-256 of that.
     public let challenge: [UInt8]
 
-    /// What a browser may bring.
+    /// The outcome of a redirect.
     public enum Arrival: Equatable, Sendable {
         /// A code for the token endpoint.
         case code(String)
@@ -75,7 +76,7 @@ public struct LoginRequest: Equatable, Sendable {
 
     // MARK: The way back
 
-    /// What an HTTP request of the browser brings.
+    /// The outcome in an HTTP request of the browser.
     ///
     /// - Parameter request: head and body, from outside.
     public func arrival(_ request: [UInt8]) -> Arrival {
@@ -133,7 +134,7 @@ public struct LoginRequest: Equatable, Sendable {
 
     // MARK: The exchange
 
-    /// What `curl` reads to exchange a code for a token: all of it on standard input.
+    /// The input for `curl` to exchange a code for a token: all of it on standard input.
     public func curlSettings(for code: String) -> String? {
         guard let exchange else { return nil }
         let form = FormText.encode([
@@ -156,7 +157,7 @@ public struct LoginRequest: Equatable, Sendable {
         text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
     }
 
-    /// What a token endpoint answers: the token, or its word for a refusal.
+    /// The outcome in the answer of a token endpoint: the token, or its word for a refusal.
     ///
     /// - Parameter answer: from outside.
     public static func token(ofAnswer answer: [UInt8]) -> Arrival {

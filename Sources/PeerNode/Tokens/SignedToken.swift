@@ -2,7 +2,7 @@ import WorkspaceModel
 
 /// A token in its compact form (RFC 7515, 7.1), parsed but not verified.
 struct SignedToken {
-    /// What its head says of how it was signed.
+    /// The header: how the token was signed.
     struct Head {
         /// The algorithm that it names, which decides nothing.
         let algorithm: TokenKey.Algorithm
@@ -11,9 +11,9 @@ struct SignedToken {
     }
 
     let head: Head
-    /// What it says, of nobody yet.
+    /// The claims, not verified yet.
     let claims: JSONValue
-    /// What is signed: the letters of head and claims, and the dot between them.
+    /// The signed bytes: the encoded header and claims, and the dot between them.
     let signed: [UInt8]
     let signature: [UInt8]
 
@@ -45,8 +45,8 @@ struct SignedToken {
 }
 
 extension SignedToken.Head {
-    /// What it says of keys of its own (`jwk`, `jku`, `x5u`, `x5c`) is passed over: a key comes from the
-    /// owner's file alone.
+    /// Keys in the header (`jwk`, `jku`, `x5u`, `x5c`) are ignored: a key comes only from the
+    /// owner's file.
     fileprivate init(_ head: JSONValue) throws(TokenFault) {
         if let type = head["typ"], !type.isNull {
             guard let word = type.stringValue else { throw .form }

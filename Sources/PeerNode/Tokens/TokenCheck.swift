@@ -3,7 +3,7 @@ import WorkspaceModel
 /// Whether a token proves that somebody can log in somewhere (PROTOCOL.md, 5.12). A pure function:
 /// keys, clock and signature arithmetic are passed in.
 public enum TokenCheck {
-    /// What is wanted of a token.
+    /// The requirements for a token.
     public struct Expectation: Equatable, Sendable {
         /// The expected issuer.
         public let issuer: String
@@ -11,7 +11,7 @@ public enum TokenCheck {
         public let audience: String
         /// Under which nonce.
         public let nonce: String
-        /// What the clock says, milliseconds since 1970.
+        /// The current time, milliseconds since 1970.
         public let now: UInt64
 
         /// These wishes.
@@ -21,11 +21,11 @@ public enum TokenCheck {
         }
     }
 
-    /// What a token that was taken says.
+    /// The account in an accepted token.
     public struct Account: Equatable, Sendable {
         /// The account, in the issuer's terms.
         public let subject: String
-        /// What they are called there.
+        /// The display name there.
         public var name: String?
         /// An address that the issuer has verified, unchanged.
         public var email: String?
@@ -45,7 +45,7 @@ public enum TokenCheck {
         public let algorithm: TokenKey.Algorithm
         /// The key, as in `TokenKey.info`.
         public let key: [UInt8]
-        /// What is signed.
+        /// The signed bytes.
         public let message: [UInt8]
         /// The signature in the form that OpenSSL takes.
         public let bytes: [UInt8]

@@ -13,7 +13,7 @@ public struct TokenKey: Equatable, Sendable {
         case ed25519 = "EdDSA"
     }
 
-    /// What the provider calls it; `nil` where it has no name.
+    /// Its `kid` at the provider; `nil` without one.
     public let name: String?
     /// How it signs.
     public let algorithm: Algorithm

@@ -4,7 +4,7 @@ import WorkspaceModel
 public struct TokenQuestion: Equatable, Sendable {
     /// The token, of somebody else.
     public let token: String
-    /// What is wanted of it.
+    /// The requirements for it.
     public let wanted: TokenCheck.Expectation
     /// Where the provider's keys are, an absolute path.
     public let keys: String

@@ -18,7 +18,7 @@ struct AcceptQueue {
 
     init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
 
-    /// What to watch for. Pausing shows here.
+    /// What to poll for. A pause shows here.
     var interest: Poller.Interest { pausedUntil == nil ? .readable : [] }
 
     /// Takes at most `countMax` waiting connections.

@@ -5,7 +5,7 @@ private import Glibc
 /// The poller reports it writable when the outcome is known; the loop's timer ends it when the peer
 /// is silent. Dropping the reference cancels it.
 public final class Dialer {
-    /// How far it got.
+    /// The state of the attempt.
     public enum Outcome {
         /// Nothing is known yet.
         case pending
@@ -38,7 +38,7 @@ public final class Dialer {
         }
     }
 
-    /// What to watch for until it is decided.
+    /// What to poll for until the outcome is known.
     public var interest: Poller.Interest { .writable }
 
     /// How it stands. Call it when the poller reports something, and at the deadline, until it is

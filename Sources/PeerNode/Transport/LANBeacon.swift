@@ -16,7 +16,7 @@ public final class LANBeacon {
     /// The longest datagram that is sent or handed on, in bytes.
     public static let datagramByteCountMax = 512
 
-    /// What was heard.
+    /// A received datagram.
     public struct Datagram: Equatable, Sendable {
         /// Its bytes, at most `datagramByteCountMax`.
         public let bytes: [UInt8]
@@ -82,7 +82,8 @@ public final class LANBeacon {
 
     /// Sends one datagram from an address of this machine, on the interface that has it.
     ///
-    /// - Returns: whether it left. That it did not is no error: a laptop on a train has no network.
+    /// - Returns: whether it was sent. A failure is not an error: a laptop on a train has no
+    ///   network.
     @discardableResult
     public func send(_ bytes: [UInt8], from source: IPAddress) -> Bool {
         precondition(bytes.count <= Self.datagramByteCountMax, "the core made too long a beacon")

@@ -18,7 +18,7 @@ struct NetworkSurroundings: Equatable {
         return found
     }
 
-    /// Of a router with very many routes nothing is read: its addresses tell enough.
+    /// On a router with very many routes none are read: its addresses are enough.
     private static func lines(of path: String) -> [Substring] {
         let bytes = (try? FileSystem.read(path, byteCountMax: 64 * 1_024)) ?? []
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n")

@@ -11,11 +11,11 @@ public final class StreamLink {
     public enum End: Equatable, Sendable {
         /// The other side has sent all it will (FIN). It may still be reading.
         case finished
-        /// The link is gone: reset, timed out or unreachable. What was not taken is lost.
+        /// The link is gone: reset, timed out or unreachable. Bytes that were not taken are lost.
         case failed(SystemError)
     }
 
-    /// What one `receive` got.
+    /// The result of one `receive`.
     public struct Received: Equatable, Sendable {
         /// The bytes in order, perhaps none. They count even when `end` says the link failed.
         public var bytes: [UInt8]

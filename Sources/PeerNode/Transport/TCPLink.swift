@@ -6,9 +6,10 @@ public typealias TCPLink = StreamLink
 extension StreamLink {
     /// How long the kernel waits for the peer's kernel to acknowledge what was sent.
     private static let unacknowledgedMilliseconds: Int32 = 10_000
-    /// Bytes that the kernel takes besides those that are on their way. What it has can no longer
-    /// be overtaken: left alone it takes 4 MiB of a file, and a message waits until they are sent.
-    /// A link of 1 Gbit/s sends so many in a millisecond, and the loop is told before all went.
+    /// Bytes that the kernel buffers besides those in flight. Buffered bytes can no longer be
+    /// overtaken: by default it takes 4 MiB of a file, and a message waits until they are sent. A
+    /// link of 1 Gbit/s sends this many in a millisecond, and the loop is told before the buffer is
+    /// empty.
     static let kernelUnsentBytesMax: Int32 = 128 * 1024
 
     /// Takes over a TCP socket that is connected.

@@ -80,7 +80,8 @@ public final class UnixListener {
         public let credentials: PeerCredentials
     }
 
-    /// Takes waiting clients, at most `countMax`. Those of another user are closed without a word.
+    /// Accepts waiting clients, at most `countMax`. Those of another user are closed without a
+    /// reply.
     ///
     /// - Parameters:
     ///   - allowRoot: whether root is let in where the node is not root's.

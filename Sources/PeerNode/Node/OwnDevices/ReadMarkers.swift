@@ -6,10 +6,10 @@ extension Workspace {
     /// Read markers that wait to be written, and when the last ones were. By the 16 bytes that a
     /// conversation's id spells.
     struct ReadMarks {
-        /// What was read and is not written yet.
+        /// A marker that is not written yet.
         struct Pending {
             var key: MessageKey
-            /// What had come by then.
+            /// What had arrived by then.
             var frontier: ReadFrontier
             /// When it is written, on the monotonic clock.
             var due: UInt64
@@ -54,7 +54,7 @@ extension Workspace {
 }
 
 extension Workspace.Channel {
-    /// What registers call it.
+    /// Its name in registers.
     var conversation: ConversationName? {
         PublicID.bytes(publicID, prefix: "c_").flatMap(ConversationName.init)
     }
@@ -63,7 +63,7 @@ extension Workspace.Channel {
 extension OwnDocuments {
     // MARK: Markers
 
-    /// Up to where a conversation was read: what is stored, or was said a moment ago.
+    /// Up to where a conversation was read: by the stored or the pending marker.
     func marker(
         _ place: ViewStore.Register.Place, in workspace: Workspace
     ) throws(StorageError) -> MessageKey? {
@@ -173,9 +173,10 @@ extension OwnDocuments {
 
     // MARK: Marking
 
-    /// Notes that a conversation was read up to a message. Of one conversation a marker is written
-    /// at most once a minute; a later one waits until then, and counts at once. So does one by which
-    /// messages are read that came late: of two who write at the same instant, every second one does.
+    /// Records that a conversation was read up to a message. At most one marker a minute is written
+    /// per conversation; a later one waits until then, and counts at once. So does one that marks
+    /// late messages as read: if two people write at the same instant, every second message is
+    /// late.
     ///
     /// - Parameter sort: the place of that message in display order.
     /// - Returns: whether this device may write.
@@ -252,7 +253,8 @@ extension OwnDocuments {
                 }
                 workspace.own.readMarks.keep(nil, of: name)
                 workspace.own.readMarks.lateLimits = [:]
-                // What is stored counts up to where it is credible, which may be less than was read.
+                // A stored marker counts up to where it is credible, which may be less than was
+                // read.
                 let stored = try store.view.own.register(place)?.key
                 if !isKept || stored.map({ $0 < mark.key }) ?? true {
                     try forgetLate(name, in: workspace)

@@ -17,7 +17,7 @@ struct ReminderTimes {
         /// A name and a time.
         private static let byteCount = ReminderName.byteCount + 8
 
-        /// What `meta` calls those of a workspace.
+        /// The name in `meta` for those of a workspace.
         static func name(of workspace: Int64) -> String { "reminders.told.\(workspace)" }
 
         /// - Parameter bytes: as `bytes` gives them; what is behind the last whole entry is nothing.

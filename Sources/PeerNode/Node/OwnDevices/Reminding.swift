@@ -9,7 +9,7 @@ extension OwnDocuments {
         guard home != nil, !turn.session.lock.isLocked, mayWrite else { return nil }
         let due = workspaces.values.compactMap { $0.own.readMarks.reminders.deadline(at: time) }
             .min()
-        // What cannot be written now must not keep the loop awake.
+        // A write that is impossible now must not keep the loop awake.
         return due.map { max($0, network.fullDisk.until) }
     }
 
@@ -19,7 +19,7 @@ extension OwnDocuments {
             try reminderRows(of: workspace), try toldReminders(of: workspace))
     }
 
-    /// Those that wait or are due.
+    /// The waiting and the due reminders.
     func reminderRows(of workspace: Workspace) throws(StorageError) -> [ViewStore.Register] {
         try store.view.own.keyedRegisters(
             .reminder, of: workspace.number, limit: Limits.ownMarksReadMax)

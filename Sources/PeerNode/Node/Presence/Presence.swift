@@ -189,7 +189,7 @@ extension Presences {
         if member == workspace.member {
             return PresenceObject.Shown(workspace.own.shownPresence.word(asks: false))
         }
-        // What was heard before somebody became a guest is of no worth: nothing follows it.
+        // Presence from before this person became a guest is outdated, since no update follows.
         guard workspace.ownRole ?? .guest <= .member,
             let standing = workspace.members.first(where: { $0.member == member }),
             standing.role <= .member

@@ -22,7 +22,7 @@ extension Presences {
         }
     }
 
-    /// Those who may be gone with a link that never came to count: their last one that did has ended.
+    /// Members who may leave with a link that never counted: their last one that did has ended.
     func awaited(on link: PeerLink) -> [(workspace: Workspace, member: MemberID)] {
         guard home != nil, let device = link.peer?.device else { return [] }
         return workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
@@ -81,7 +81,7 @@ extension Presences {
         }
     }
 
-    /// Those of some devices' people who are gone from here.
+    /// The people of some devices who are no longer linked to this node.
     func departed(
         _ names: some Sequence<DeviceName>, in workspace: Workspace
     ) -> [(workspace: Workspace, member: MemberID)] {

@@ -13,13 +13,13 @@ final class PrivateAsking: CorePart {
         guard sync.standing == .full, let peer = link.peer?.device, mayWrite else { return }
         let others = workspace.judged.members(of: peer)
         let view = CoreReplica(for: self, workspace: workspace, peer: peer)
-        // Of a document that the peer is told nothing of it is not told either that there is one.
+        // If a document must not be shown to the peer, neither must its existence.
         guard sync.session.scope != nil || !view.isPeerGuest else { return }
         core.keys.askForGroupKeys(of: workspace, on: link, sync)
         let scope = view.confined(to: sync.session.scope)
         for (document, keys) in missingKeys(of: workspace, from: others)
         where scope.serves(document) {
-            // What was asked on this link without avail is asked again on the next.
+            // A request without a result on this link is repeated on the next.
             guard link.keys.wanted[document] != keys else { continue }
             guard link.keys.askedKeys < Limits.keysAskedPerLinkMax else { return }
             link.keys.wanted[document] = keys
@@ -74,7 +74,7 @@ final class PrivateAsking: CorePart {
 
     // MARK: Answering
 
-    /// Of those who share a device, the one who has a seat.
+    /// Among members who share a device, the one who has a seat.
     private func reader(_ members: [MemberID], of document: PrivateDocument) -> MemberID? {
         members.first(where: document.isIn) ?? members.first
     }
@@ -216,7 +216,7 @@ extension PrivateDocument {
 
 /// Reports missing keys to people.
 extension PrivateAsking {
-    /// Of each private document that shows and lacks keys, what a person is told.
+    /// A message for people about each visible private document that lacks keys.
     private var lacks: [String] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
             workspace.sealed.documents.values.sorted { $0.id < $1.id }.compactMap { document in
@@ -235,9 +235,9 @@ extension PrivateAsking {
         }
     }
 
-    /// Of each workspace in which a key of a private document was sent to this device that does not open
-    /// what others wrote there: what a person is told. Of what nobody sent a key it is not known
-    /// that it is meant for one.
+    /// A message for people about each workspace in which this device was sent a key of a private
+    /// document that does not open what others wrote there. Without any key, a document may not be
+    /// meant for this person.
     private var unopened: [String] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             let count = workspace.sealed.documents.values.count { document in

@@ -128,9 +128,9 @@ final class PrivateAuthoring: CorePart {
         return stored
     }
 
-    /// What introduced the key, for the first content under it: that the key is right, and known to its
-    /// author, is what the verdict on the content rests on, and what nobody cites may go from where its
-    /// author has forked the log.
+    /// The operation that introduced the key, for the first content under it: the verdict on the
+    /// content depends on the key being right and known to its author, and an operation that nobody
+    /// cites may be removed where its author has forked the log.
     private func introduction(
         toCite key: KeyID, in document: PrivateDocument
     ) -> [OperationReference] {

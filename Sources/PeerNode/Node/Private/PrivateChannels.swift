@@ -24,8 +24,8 @@ extension Workspace {
         return channels + directs.values
     }
 
-    /// What people see of one private document, `nil` where that is nothing: its root is not here,
-    /// or does not count, or names others, or it was deleted.
+    /// One private document as people see it, `nil` where they do not: its root is not here, or
+    /// does not count, or names others, or it was deleted.
     func channel(of document: PrivateDocument) -> Channel? {
         if let known = document.shown { return known }
         let channel = makeChannel(of: document, as: document.authority)

@@ -7,7 +7,7 @@ extension PrivateAuthoring {
     /// The key that seals now: introduced with every end of a membership known, of the document
     /// and of the workspace. `nil` when a new one is due, or is not held.
     ///
-    /// One that this side has made is due, too, where nobody knows who was given those of others.
+    /// A key made by this side is also due when nobody knows who was given those of others.
     func sealingKey(
         of document: PrivateDocument, in workspace: Workspace
     ) -> (id: KeyID, key: SymmetricKey)? {
@@ -121,7 +121,7 @@ extension PrivateAuthoring {
 }
 
 extension PrivateDocument {
-    /// What valid keys answer already: each of them has its answers in its past.
+    /// The ends that valid keys answer already: each key has them in its past.
     var answered: Set<OperationID> {
         let authority = authority
         let heads = Set(authority.heads)

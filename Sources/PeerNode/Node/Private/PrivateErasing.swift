@@ -34,7 +34,7 @@ final class PrivateErasing: CorePart {
     ) throws(StorageError) -> [(document: PrivateDocument, at: UInt64)] {
         var due: [(document: PrivateDocument, at: UInt64)] = []
         for document in workspace.sealed.documents.values {
-            // What is shown is not deleted, and that is known already.
+            // A visible channel is not deleted; that is a cheap check.
             guard document.root?.subtype == .channel, workspace.channel(of: document) == nil,
                 let deletion = document.deletion,
                 let arrival = document.records[deletion]?.arrival,

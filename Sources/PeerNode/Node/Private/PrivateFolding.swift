@@ -77,7 +77,7 @@ extension PrivateDocuments {
         guard let former = workspace.sealed.documents.removeValue(forKey: id),
             let document = try privateDocument(id, in: workspace)
         else { return }
-        // What was lost may have told names.
+        // A lost operation may have told names.
         workspace.forgetChannelIndex()
         turn.tally.noteRejudged()
         _ = try openClosed(document, in: workspace)
@@ -87,7 +87,7 @@ extension PrivateDocuments {
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
 
-    /// What follows from operations that were just stored in a private document or the mailbox.
+    /// Applies operations that were just stored in a private document or the mailbox.
     func applyPrivate(
         _ appended: [OperationStore.Appended], _ document: OperationStore.DocumentRow,
         isJudgedAnew: Bool, in workspace: Workspace, from source: OperationSource
@@ -104,7 +104,7 @@ extension PrivateDocuments {
                     document.id, adding: arrivals, isAnew: isJudgedAnew, in: workspace,
                     from: source)
             }
-            // What follows in the same call rests on it.
+            // The rest of the same call depends on it.
             if source == .ourselves { try judgeNow(document.id, in: workspace) }
             guard let known = workspace.sealed.documents[document.id] else { return }
             // After a start nobody has asked how far what was shown before counts.
@@ -216,7 +216,7 @@ extension PrivateDocuments {
             let (operations, epochs) = document.membership.takeUntried()
             guard !operations.isEmpty || !epochs.isEmpty else { return hasOpened }
             for name in epochs {
-                // What only the key itself opens.
+                // Operations that only the key itself opens.
                 for id in document.membership.introducing[name] ?? [] {
                     try takeHandedOn(id, document, in: workspace)
                 }
@@ -281,7 +281,7 @@ extension PrivateDocuments {
         }
     }
 
-    /// What ended memberships in the workspace of people whom the document ever let in.
+    /// The operations that ended workspace memberships of people whom the document ever admitted.
     ///
     /// - Parameter new: who is about to come in.
     func ends(
@@ -290,14 +290,14 @@ extension PrivateDocuments {
         workspace.memberEnds.filter { document.everIn.contains($0.key) || new.contains($0.key) }
     }
 
-    /// Of the ends of memberships those that a grant knows of.
+    /// Those membership ends that a grant knows of.
     func known(
         _ ends: [MemberID: Set<OperationID>], by grant: OperationID, in workspace: Workspace
     ) -> Set<OperationID> {
         Set(ends.values.joined().filter { workspace.judged.isAncestor($0, of: grant) })
     }
 
-    /// What the evaluator needs to know of a document's operations.
+    /// The evaluator's input for a document's operations.
     func operations(
         of document: PrivateDocument, ends: [MemberID: Set<OperationID>], in workspace: Workspace
     ) throws(StorageError) -> [PrivateOperation] {
@@ -322,7 +322,7 @@ extension PrivateDocuments {
             {
                 isAllowed = try mayMake(record, asAtLeast: least, workspace)
             }
-            // What stands between membership operations of one log is content.
+            // The operations between membership operations of a log are content.
             operations.append(
                 PrivateOperation(
                     id: id, author: record.author, previous: record.previous,
@@ -369,7 +369,7 @@ extension PrivateDocuments {
         let opened = try keys.map { (keys) throws(StorageError) in
             try takeSealed(under: keys, of: document)
         }
-        // What is opened only now says which of what it names are messages.
+        // Newly opened content shows which of its targets are messages.
         if document.rights.hasOtherRights || opened?.isEmpty != true {
             document.rights.hasOtherRights = false
             try core.sink.reviewRedactions(inDocument: document.number)
@@ -377,7 +377,7 @@ extension PrivateDocuments {
         try authoring.tellThoseNamedInVain(in: document, of: workspace)
         let wasSeen = document.isTold
         try core.sink.tell(document, in: workspace, from: source)
-        // What came before the channel could be seen was not folded.
+        // Content that arrived before the channel was visible was not folded.
         let some = wasSeen || !document.isTold ? opened : nil
         try core.sink.refoldPrivate(document, only: some, at: places, in: workspace, from: source)
     }

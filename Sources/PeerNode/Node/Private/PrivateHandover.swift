@@ -5,7 +5,7 @@ import WorkspaceModel
 /// Gives keys of private documents to later devices: to linked ones, and to the one with which a
 /// person recovers by the phrase.
 final class PrivateHandover: CorePart {
-    /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
+    /// Deliveries for the mailbox of a workspace, as soon as nothing is being taken in.
     var mailDue: [Int64: [MailboxDelivery]] = [:]
 
     // MARK: Linked devices
@@ -149,8 +149,8 @@ final class PrivateHandover: CorePart {
 }
 
 extension PrivateDocument {
-    /// What another device of somebody who is in needs: where everything is shown the keys that
-    /// lead to all others, elsewhere each key by itself, of very many the newest.
+    /// The keys that another device of a member needs: where the whole history is shown, the keys
+    /// that lead to all others; elsewhere each key by itself, the newest if there are very many.
     var keysToHandOver: [SymmetricKey] {
         let held = keys.names
         guard root?.history == .fromJoin else {

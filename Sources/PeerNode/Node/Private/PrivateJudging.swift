@@ -32,7 +32,7 @@ extension PrivateDocuments {
                 guard let workspace = core.workspaces[name.workspace] else { continue }
                 try place(work, in: name.document, of: workspace)
             }
-            // What one makes known may add to another.
+            // A judgement may reveal keys that open more of another document.
         } while all && !judgings.isEmpty
         if let next = judgingDue, next <= time.monotonic { turn.hasMoreToDo = true }
         try noteWaiting()
@@ -48,7 +48,8 @@ extension PrivateDocuments {
         judgings.noted = notes
     }
 
-    /// What the last process left of a workspace, which is judged at the end of the turn.
+    /// The documents of a workspace that the last process left, to be judged at the end of the
+    /// turn.
     ///
     /// - Returns: by document the first operation that was not reported.
     func takeUnjudged(of workspace: Workspace) throws(StorageError) -> [DocumentID: Int64] {
@@ -72,7 +73,7 @@ extension PrivateDocuments {
     func judgeNow(_ id: DocumentID, in workspace: Workspace) throws(StorageError) {
         try core.sink.settleVerdicts()
         try reloadPrivateWhereDue(id, in: workspace)
-        // Of what came while the keys were dropped not all is opened yet.
+        // Not everything that arrived while the node was locked is opened yet.
         if !turn.session.lock.isFolding {
             while turn.session.folding != nil { try core.sink.foldArrived() }
         }
@@ -81,7 +82,7 @@ extension PrivateDocuments {
         try place(work, in: id, of: workspace)
     }
 
-    /// Whether something of a document waits longer than this turn. What is small is judged now.
+    /// Whether part of a document waits longer than this turn. A small one is judged now.
     func awaitsJudging(
         _ id: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> Bool {

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// The steps of `why` that come from a private document: only its readers can ask for them.
 final class PrivateWhy: CorePart {
-    /// What made a private channel or direct conversation what it is.
+    /// The operations that define the state of a private channel or direct conversation.
     func whyPrivate(
         _ channel: Workspace.Channel, _ action: String?, in workspace: Workspace
     ) throws(NodeError) -> WhyObject {
@@ -29,7 +29,7 @@ final class PrivateWhy: CorePart {
             answer: answer, steps: steps)
     }
 
-    /// What decides: the seat of the one who asks, or what took it.
+    /// The deciding step: the seat of the caller, or what ended it.
     private func lastStep(
         _ document: PrivateDocument, _ channel: Workspace.Channel, _ action: String?,
         _ answer: Bool, in workspace: Workspace
@@ -114,7 +114,7 @@ final class PrivateWhy: CorePart {
 }
 
 extension PrivateSettings {
-    /// What they change, for people.
+    /// Their effect, for people.
     fileprivate var words: String {
         var words: [String] = []
         if name != nil { words.append("the name") }

@@ -28,7 +28,7 @@ extension PrivateDocuments {
     func refoldLater(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        // What follows in the same call rests on it.
+        // The rest of the same call depends on it.
         if source == .ourselves { return try refold(document, in: workspace, from: source) }
         wholeFolds.documents[.init(workspace: workspace.number, document: document.id)] = source
     }

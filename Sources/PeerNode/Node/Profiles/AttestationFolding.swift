@@ -20,7 +20,7 @@ extension Profiles {
         attestationEdits[workspace.number] = (known ?? true) && source.isBackfill
     }
 
-    /// What the registers of attestations say now.
+    /// The current values of the attestation registers.
     func attestations(
         of workspace: Workspace
     ) throws(StorageError) -> AttestationFindings {
@@ -107,7 +107,7 @@ extension Profiles {
         }
     }
 
-    /// Takes over those that are stored. What counts of them is no news.
+    /// Loads stored attestations. Those that count are not reported as new.
     func loadAttestations(
         _ found: [(StoredOperation, Attestation)], of workspace: Workspace
     ) throws(StorageError) {
@@ -172,7 +172,7 @@ extension Profiles {
         case .account: type = now == nil ? .accountUnlinked : .accountLinked
         }
         let finding = try attestations(of: workspace).found[place]
-        // What was erased is in no register.
+        // An erased attestation is in no register.
         let state = now == nil ? finding?.state(at: time.wall) ?? "withdrawn" : "valid"
         let reference = AttestationReference(place, state: state)
         try turn.record(
@@ -250,14 +250,14 @@ extension Profiles {
 }
 
 extension ContentPayload {
-    /// What a verifier says of somebody.
+    /// The attestation of a verifier.
     var attested: Attestation? {
         if case .attestation(let said) = self { said } else { nil }
     }
 }
 
 extension AttestationBook.Word {
-    /// One that is stored.
+    /// A stored attestation.
     init(_ said: Attestation, _ stored: StoredOperation, by author: MemberID, isValid: Bool) {
         self.init(
             id: stored.place.link.id, timestamp: stored.entry.timestamp,

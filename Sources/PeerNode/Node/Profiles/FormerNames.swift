@@ -16,8 +16,8 @@ struct FormerNameTaken {
 /// device and after every start. Only names that nobody has now are looked up, so this costs
 /// nothing in the usual case.
 extension Profiles {
-    /// What a member was called within the last 30 days and is not now, the latest first, at most
-    /// `Limits.formerNamesMax`.
+    /// The names that a member had within the last 30 days and no longer has, the latest first, at
+    /// most `Limits.formerNamesMax`.
     func formerNames(
         of member: MemberID, in workspace: Workspace
     ) throws(StorageError) -> [FormerName] {
@@ -30,7 +30,7 @@ extension Profiles {
         var end: HybridTimestamp?
         var found: [FormerName] = []
         for word in latest.words.reversed() {
-            // What a clock that was ahead wrote may be overwritten by what is dated before it.
+            // A name from a clock that was ahead may be overwritten by one with an earlier date.
             let until = end ?? word.timestamp
             end = word.timestamp
             guard word.id != current, isRecent(until) else { continue }
@@ -63,14 +63,14 @@ extension Profiles {
         }
     }
 
-    /// Whether that is no longer ago than a former name counts. What a clock says that is ahead counts
-    /// for nothing: else a name would last as long as its owner writes.
+    /// Whether that is recent enough for a former name to count. A time in the future does not
+    /// count: otherwise a name would last as long as its owner writes.
     private func isRecent(_ time: HybridTimestamp) -> Bool {
         !time.isIncredible(at: self.time.wall)
             && self.time.wall <= time.milliseconds &+ Limits.formerNameMilliseconds
     }
 
-    /// What the admission calls somebody.
+    /// The name in a member's admission.
     private func admittedName(of member: MemberID, in workspace: Workspace) -> String? {
         if let known = workspace.people.formerNames.admitted[member] { return known }
         for id in workspace.authority.entrances {
@@ -85,7 +85,7 @@ extension Profiles {
 
     // MARK: Whom they lead to
 
-    /// Those who are here and were called so, where the name is free; ascending.
+    /// Current members who had the name, where it is free; ascending.
     func formerHolders(
         of name: String, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
@@ -93,8 +93,8 @@ extension Profiles {
         return free(key, of: try formerHolders(in: workspace)[key] ?? [], in: workspace)
     }
 
-    /// The same of several names, by their folded forms: those that one person here had and that are
-    /// free. What everybody was called is gone through once, however many names a text has.
+    /// The same for several names, by their folded forms: those that one current member had and
+    /// that are free. All former names are scanned once, however many names a text contains.
     func formerHolders(
         ofEach names: [String], in workspace: Workspace
     ) throws(StorageError) -> [String: MemberID] {
@@ -108,7 +108,7 @@ extension Profiles {
         return found
     }
 
-    /// Those who are here, by what they were called and are not now, folded.
+    /// Current members, by their folded former names.
     private func formerHolders(
         in workspace: Workspace
     ) throws(StorageError) -> [String: [MemberID]] {
@@ -153,8 +153,9 @@ extension Profiles {
 
     /// The one of `people` whom a name leads to that nobody has now.
     ///
-    /// - Parameter isTaken: whether that is enough. What gives or takes a right needs the name that
-    ///   somebody has: people choose their names, and a former one may have been anybody's.
+    /// - Parameter isTaken: whether a former name is enough. A command that grants or revokes a
+    ///   right needs the current name: people choose their names, and a former one may have been
+    ///   anybody's.
     /// - Throws: `ambiguous` where two had it, and `unknown_user` with who is meant where that is not
     ///   enough.
     func former(

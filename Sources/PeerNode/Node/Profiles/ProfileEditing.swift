@@ -28,7 +28,7 @@ extension Profiles {
 
     /// The state of one field of the member's own profile.
     private struct FieldState: Equatable {
-        /// What everybody here can see.
+        /// The value that everybody here can see.
         var published: String?
         /// The value that only this person's devices have.
         var kept: String?
@@ -44,7 +44,7 @@ extension Profiles {
         let published = workspace.people.fields[workspace.member]?[field]
         let setting = HiddenField(
             setting: try core.own.storedPreference(field.setting, in: workspace))
-        // What is published is seen, whatever another device has written into a setting.
+        // A published value is visible, whatever another device has written into a setting.
         return FieldState(
             published: published, kept: published == nil ? setting.value : nil,
             isShown: published != nil || setting.isShown ?? field.isShownByDefault)
@@ -136,7 +136,7 @@ extension Profiles {
         return (name, values)
     }
 
-    /// What a field has to be like.
+    /// The requirements for a field, for people.
     private static func sentence(
         about field: ProfileChange.Field, _ misform: ProfileText.Misform
     ) -> String {
@@ -155,7 +155,7 @@ extension Profiles {
         return "'\(field.word)' \(rule)"
     }
 
-    /// What is hidden is kept before it is taken back, so that it is never nowhere.
+    /// A hidden value is stored before its public one is removed, so that it is never lost.
     private func change(
         _ field: ProfileChange.Field, from before: FieldState, to after: FieldState,
         in workspace: Workspace

@@ -20,7 +20,7 @@ extension Profiles {
         _ value: String?, at place: ProfileRegisters.Place, _ word: ProfileRegisters.Word,
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        // What was redacted says nothing, whether or not its payload is here.
+        // A redacted operation has no value, whether or not its payload is here.
         guard try store.view.redactions.deletion(of: word.arrival) == nil else { return }
         let before = workspace.people.registers.current(place)?.id
         workspace.people.registers.take(word, at: place)
@@ -46,7 +46,8 @@ extension Profiles {
         fileprivate var arrivals: [ProfileRegisters.Place: Int64] = [:]
     }
 
-    /// Forgets an operation that was redacted. What counts then is read once for all of them.
+    /// Drops an operation that was redacted. The values that count then are read once for all of
+    /// them.
     func forgetProfile(
         _ stored: StoredOperation, in workspace: Workspace, _ forgotten: inout ForgottenWords
     ) {
@@ -82,7 +83,7 @@ extension Profiles {
         take(value, at: place, in: workspace, arrival: arrival, source)
     }
 
-    /// What a word says, opened from its operation.
+    /// The value of an assertion, opened from its operation.
     func value(
         _ word: ProfileRegisters.Word?, at place: ProfileRegisters.Place, _ workspace: Workspace
     ) throws(StorageError) -> String? {
@@ -133,7 +134,8 @@ extension Profiles {
         }
     }
 
-    /// Forgets what is not stored any more, and tells nobody. What counts then is opened once.
+    /// Drops operations that are no longer stored, without a report. The values that count then are
+    /// opened once.
     func forgetProfiles(
         storedAt gone: Set<Int64>, in workspace: Workspace
     ) throws(StorageError) {
@@ -216,8 +218,8 @@ extension Profiles {
         let told = workspace.people.toldAttestations
         workspace.people.attestations = AttestationBook()
         try loadProfiles(of: workspace)
-        // What counts otherwise by the new verdicts is news, where anything was told before; nothing
-        // is while the store is built again.
+        // A value that counts by the new verdicts is news if there was a report before; nothing is
+        // while the store is rebuilt.
         guard !turn.isBuilding, let told else { return }
         workspace.people.toldAttestations = told
         noteAttestations(of: workspace, because: .ourselves)
@@ -306,7 +308,7 @@ extension Workspace {
         people.attestations = AttestationBook()
     }
 
-    /// What the member whose a device is calls it.
+    /// The name that a device's own member has given it.
     func deviceName(_ device: DeviceID) -> String? {
         owner(of: device).flatMap {
             people.deviceNames[.init(member: $0, subject: .device(device))]
@@ -331,7 +333,7 @@ extension Workspace {
         case .device(let device):
             guard people.deviceNames[place] != value else { return false }
             people.deviceNames[place] = value
-            // What somebody calls a device that is another's is shown to nobody.
+            // A name for another member's device is shown to nobody.
             return owner(of: device) == place.member
         }
     }

@@ -23,7 +23,7 @@ final class Profiles: Component {
     func reloadProfilesLater(
         of workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        // What follows in the same call rests on it.
+        // The rest of the same call depends on it.
         if source == .ourselves { return try reloadProfiles(of: workspace) }
         due.insert(workspace.number)
     }

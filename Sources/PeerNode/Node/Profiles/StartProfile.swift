@@ -8,7 +8,7 @@ struct IdentityStart {
     let name: String
     /// Whether it gets a recovery phrase.
     let hasRecovery: Bool
-    /// What goes into the profile of each workspace that its person comes into.
+    /// The profile in each workspace that the person joins.
     let profile: [ProfileChange.Field: String]
 }
 
@@ -35,7 +35,7 @@ extension Profiles {
                 using: environment.random), of: Self.startProfileName)
     }
 
-    /// What was told beforehand, field by field.
+    /// The values that were set beforehand, by field.
     func startProfile() throws(StorageError) -> [ProfileChange.Field: String] {
         guard let home, let sealed = try store.registry.value(Self.startProfileName),
             let bytes = home.open(sealed, name: Array(Self.startProfileName.utf8)),

@@ -65,7 +65,7 @@ extension NodeError {
 }
 
 extension TokenFault {
-    /// What is wrong with a token.
+    /// The problem of a token, as a sentence.
     var sentence: String {
         switch self {
         case .form: "it is not a signed token, or part of it has the wrong form"

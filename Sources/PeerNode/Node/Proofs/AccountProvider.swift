@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// A provider of accounts, as the owner of this node has configured it.
 struct AccountProvider: Equatable {
-    /// What it is called here, and in attestations.
+    /// Its name here, and in attestations.
     var name: String
     /// Who makes the tokens, byte for byte as in `iss`.
     var issuer: String
@@ -28,7 +28,7 @@ struct AccountProvider: Equatable {
 
     private static func isSmall(_ letter: UInt8) -> Bool { (0x61...0x7a).contains(letter) }
 
-    /// What an address may be, for people.
+    /// The requirements for an address, for people.
     static let addressSentence =
         "begins with https://, or with http://127.0.0.1 or http://localhost, and has no user and no '#'"
 

@@ -205,7 +205,7 @@ extension Proofs {
         own[number]?.calls = []
     }
 
-    /// How far a claim has come.
+    /// The progress of a claim.
     func object(of number: Int64, in workspace: Workspace) -> EmailClaimObject {
         let claim = own[number]
         var object = EmailClaimObject(

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// What somebody else wants to prove to the owner of this node.
 struct ForeignClaim {
-    /// Of each member one at a time.
+    /// One claim per member at a time.
     struct Place: Hashable {
         let workspace: Int64
         let member: MemberID
@@ -214,7 +214,7 @@ extension Proofs {
 
     private static let commandName = "letters.command"
 
-    /// What sends letters on this node alone; `nil` while there is nothing.
+    /// The command that sends letters on this node; `nil` without one.
     func mailCommand() throws(StorageError) -> String? {
         guard let home, let sealed = try store.registry.value(Self.commandName) else {
             return environment.mailCommand

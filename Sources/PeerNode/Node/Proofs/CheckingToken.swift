@@ -160,7 +160,7 @@ extension AccountProofs {
 }
 
 extension TokenTrouble {
-    /// What is wrong, and what to do about it.
+    /// The problem, and what to do about it.
     var sentence: String {
         switch self {
         case .noKeys: "the file with its keys cannot be read"

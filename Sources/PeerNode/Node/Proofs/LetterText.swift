@@ -33,7 +33,7 @@ enum LetterText {
             ])
     }
 
-    /// What the command finds besides. Nothing of it is secret.
+    /// Variables for the command. None of them is secret.
     static func variables(to address: String, _ socket: String) -> [Notice.Variable] {
         [
             Notice.Variable(name: "WSX_MAIL_TO", value: address),

@@ -25,7 +25,7 @@ final class Proofs: Component {
     /// The same of accounts elsewhere.
     private(set) lazy var accounts = AccountProofs(core)
 
-    /// What a letter is for.
+    /// The purpose of a letter.
     enum LetterPurpose {
         /// It has the code of a claim.
         case code(ForeignClaim.Place, ClaimName)
@@ -112,8 +112,8 @@ struct LetterBudget {
     private let inAllMax: Int
     private var all: [UInt64] = []
     private var ofMembers: [MemberID: [UInt64]] = [:]
-    /// Those that were not sent. They are bounded by themselves, so that an address that was mistyped leaves
-    /// its member the letters of the right one.
+    /// Letters that were not sent. They have a bound of their own, so that a mistyped address does
+    /// not use up the letters for the right one.
     private var vain: [MemberID: [UInt64]] = [:]
 
     init(ofOne: Int = Limits.lettersOfOneHourly, inAll: Int = Limits.lettersHourly) {

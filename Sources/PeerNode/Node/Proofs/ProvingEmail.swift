@@ -16,7 +16,7 @@ struct OwnClaim {
     /// Whether a letter is wanted that no verifier has sent yet.
     var wantsLetter = true
 
-    // What follows lasts as long as the process.
+    // The following fields last as long as the process.
 
     /// The links on which a letter was asked for in vain.
     var triedOn: Set<LinkID> = []

@@ -90,7 +90,7 @@ extension Queries {
         return object
     }
 
-    /// What may be said of whose home it is while it is locked.
+    /// What may be told about this home's owner while it is locked.
     private var lockedIdentityObject: IdentityObject? {
         guard let device = turn.session.ownDevice else { return nil }
         var object = IdentityObject(id: PublicID.device(device), name: nil, createdAt: nil)
@@ -201,7 +201,7 @@ extension Queries {
         object.isTimeDoubtful = isDoubtful(row.key.timestamp, seen: stored.seen, in: workspace)
         object.thread = row.thread.map(PublicID.message)
         object.deleted = try deletion(of: stored, in: workspace)
-        // Of what is deleted, or not here, the place in its channel is left.
+        // Of a deleted or missing message only its place in the channel is left.
         if object.deleted == nil, stored.entry.absent == nil {
             guard case .message(let message)? = try core.keys.content(of: stored, in: workspace)
             else {
@@ -222,7 +222,7 @@ extension Queries {
         let channel = self.channel(row.document, in: workspace)
         object.replies = try store.view.replyCount(
             to: row.key, in: Set([row.document] + (channel.map { [$0.number] + $0.others } ?? [])))
-        // What is deleted has no text any more, whatever else was said about it.
+        // A deleted message has no text any more, whatever annotations it has.
         if object.deleted == nil { try addAnnotations(to: &object, row, in: workspace) }
         object.isSelf = author == workspace.member
         object.starredAt = try starredAt(row.key, in: workspace)
@@ -249,7 +249,7 @@ extension Queries {
         return moment &+ day < create?.timestamp.milliseconds ?? 0
     }
 
-    /// What was said about a message since: its text of today, reactions, whether it is pinned.
+    /// The annotations of a message: its current text, reactions, whether it is pinned.
     private func addAnnotations(
         to object: inout MessageObject, _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
@@ -269,7 +269,7 @@ extension Queries {
         object.reactions = try reactions(to: row, in: workspace)
     }
 
-    /// What an annotation says, opened from its operation.
+    /// The content of an annotation, opened from its operation.
     func change(
         _ annotation: ViewStore.Annotation, in workspace: Workspace
     ) throws(StorageError) -> MessageAnnotation.Change? {
@@ -279,7 +279,8 @@ extension Queries {
         return said.change
     }
 
-    /// Of very many signs those that most people gave, in the order in which they were given.
+    /// If there are very many emoji, those that most people gave, in the order in which they were
+    /// first given.
     private func reactions(
         to row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) -> [MessageObject.Reaction] {

@@ -132,9 +132,9 @@ extension Queries {
         object.ahead = told.reduce(0) { $0 + $1.ahead }
     }
 
-    /// How far this device and another one are apart, by workspace; `nil` while they compare. Two
-    /// that have dialled each other have two links for a while; of those the one counts that is
-    /// further.
+    /// How much this device and another one differ, by workspace; `nil` while they compare. Two
+    /// devices that have dialled each other have two links for a while; the one that is further
+    /// ahead counts.
     func distances(to device: DeviceID) -> [Int64: (behind: Int64, ahead: Int64)?] {
         var found: [Int64: (behind: Int64, ahead: Int64)?] = [:]
         for link in network.links(to: device) {

@@ -4,8 +4,8 @@ import WorkspaceModel
 
 /// Resolves what a call names (4-interface 4.0.2): an id, or a name, ignoring case.
 extension Queries {
-    /// The workspace a call acts in: the one it names, else the selected one. What its owner has
-    /// ended is not worked in any more.
+    /// The workspace a call acts in: the one it names, else the selected one. A workspace that its
+    /// owner has ended cannot be worked in any more.
     func workspace(_ scope: CallScope) throws(NodeError) -> Workspace {
         let workspace = try shownWorkspace(scope)
         guard workspace.fields.deletion == nil else {
@@ -122,7 +122,7 @@ extension Queries {
             throw .notFound("workspace", id, field: "workspace", hint: "wsx-node workspace list")
         case .name(let name):
             let named = all.filter { NameFolding.matches($0.displayName, name) }
-            // One that is over has given its name back.
+            // A workspace that is over no longer occupies its name.
             let found = named.filter { !core.membership.isOver($0) }
             return try single(
                 found.isEmpty ? named : found, name, "workspace", names: all.map(\.displayName),

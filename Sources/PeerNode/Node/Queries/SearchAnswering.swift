@@ -55,7 +55,7 @@ extension Queries {
         }
         var room = Limits.searchBytesPerTurn
         var left = candidates.positions[...]
-        // What is left over is proposed again.
+        // The remaining candidates are proposed again.
         while room > 0, let position = left.popFirst() {
             if let hit = try hit(position, waiting, in: workspace, &room),
                 !waiting.take(hit, at: position)

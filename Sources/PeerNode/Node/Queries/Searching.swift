@@ -74,7 +74,7 @@ extension Queries {
         search.calls = search.calls.filter { $0.key.connection != connection }
     }
 
-    /// What came of a job.
+    /// Handles the outcome of a job.
     func searched(_ outcome: SearchOutcome) throws(StorageError) {
         guard outcome.generation == search.generation else { return }
         switch outcome.result {
@@ -110,9 +110,9 @@ extension Queries {
         else { return }
         let came = store.operations.arrival - search.arrivalBefore
         search.arrivalBefore = store.operations.arrival
-        // Not while there is much to take in: a first sync comes first, unless somebody asks or
-        // words have to go. What is said in a conversation is gathered too: who asks is served at once,
-        // and nobody else needs each message alone to wake the index.
+        // Not while there is much to take in: a first sync comes first, unless somebody searches or
+        // words have to be removed. Messages of a conversation are collected too: a search is
+        // answered at once anyway, and otherwise no single message needs to wake the index.
         if came > Limits.searchBulkMin {
             search.quietAfter = time.monotonic &+ Limits.searchQuietMilliseconds
         } else if came > 0, search.through >= store.operations.arrival - came {
@@ -202,8 +202,8 @@ extension Queries {
         search.erased = []
     }
 
-    /// What the index is to know of an operation; `nil` for what is neither a message nor a note that can
-    /// be read.
+    /// The index row for an operation; `nil` for one that is neither a readable message nor a
+    /// readable note.
     private func searchRow(_ arrival: Int64) throws(StorageError) -> SearchRow? {
         guard let stored = try store.operations.operation(arrival),
             stored.entry.kind == OperationKind.content.rawValue,
@@ -275,7 +275,7 @@ extension Queries {
     func reindex(_ position: SearchPosition) {
         guard search.standing != .off else { return }
         search.prepared = [:]
-        // What the index has never come to it takes as it is by then.
+        // An operation that the index has not reached yet is indexed as it is by then.
         guard position.arrival <= search.reached else { return }
         note(position)
     }
@@ -328,9 +328,8 @@ extension Queries {
         search.isTodoStored = false
     }
 
-    /// For a message that was put in its place just now. One that the index has gone past, since
-    /// its key came later, is looked at again; one that was written now does not wait for a bulk
-    /// that came before it.
+    /// For a message that was just folded. One that the index has passed, because its key arrived
+    /// later, is indexed again; one that was written now does not wait for a backlog before it.
     func indexShown(_ row: ViewStore.MessageRow, isBackfill: Bool) {
         guard search.isUsed else { return }
         let position = SearchPosition(

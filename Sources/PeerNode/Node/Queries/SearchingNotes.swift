@@ -5,7 +5,7 @@ import WorkspaceModel
 /// Notes in the search index: each is indexed under the operation that created it, with its title
 /// in the first line and its current text below.
 extension Queries {
-    /// What the index is to know of a note; `nil` where it was deleted, or another word made it.
+    /// The index row for a note; `nil` where it was deleted, or another operation created it.
     ///
     /// - Parameter stored: the operation that made it.
     func noteRow(

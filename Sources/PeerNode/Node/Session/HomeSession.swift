@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Whose home this is and whether it is open: identity, lock, and log-out.
 final class HomeSession: Component, SessionCommands {
-    /// What is known where the disk does not give the store back.
+    /// What is known when the store cannot be read.
     var unreadable: UnreadableStore?
     /// The passphrase that is being worked on.
     var stretching: Stretching?
@@ -13,7 +13,7 @@ final class HomeSession: Component, SessionCommands {
     /// Whether the process should end after the answers of this turn.
     var stopEffects = false
 
-    // What every room may ask is the turn's; here it is changed.
+    // Queries by other rooms go to the turn's session; here it is changed.
 
     var home: HomeIdentity? {
         get { turn.session.home }

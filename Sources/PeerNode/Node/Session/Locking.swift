@@ -232,7 +232,7 @@ extension HomeSession {
         folding = nil
         try store.registry.setValue(nil, of: LockState.unfoldedName)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            // What came into force while no box could be opened.
+            // Operations that took effect while no box could be opened.
             let opened = try core.keys.openMissedDiscovery(of: workspace)
             try core.messages.foldOpened(
                 by: opened, in: workspace, from: .released(source: 0, isBackfill: false))
@@ -282,7 +282,7 @@ extension Workspace {
                 secrets.invitePSKs[id] = psk(of: id) ?? secrets.invitePSKs[id]
             }
         }
-        // What the newest of them give is worked out while they are there.
+        // The link secrets of the newest keys are derived while these are there.
         _ = linkEpochs()
         secrets.keys.removeAll()
         // Their keys, and all that these opened: who is in them, and what they are called.

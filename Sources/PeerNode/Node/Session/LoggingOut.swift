@@ -35,7 +35,7 @@ extension HomeSession {
 
     // MARK: Unsent
 
-    /// What nobody else has yet would be out of reach, or lost.
+    /// Operations that nobody else has yet would be out of reach, or lost.
     private func refuseUnsent(losesThem: Bool) throws(NodeError) {
         // A home that was started without its passphrase does not look into workspaces: what it
         // keeps, it keeps.

@@ -124,7 +124,7 @@ extension Syncing {
         }
     }
 
-    /// Of an old message it is a new device that has it too, and of that nobody is told.
+    /// If the message is old, a new device has received it, and that is not reported.
     private func isRecent(_ place: StoredPlace) -> Bool {
         place.link.timestamp.milliseconds &+ Limits.heldToldMilliseconds >= time.wall
     }

@@ -57,7 +57,7 @@ extension Syncing {
         return MessageReaders(own: workspace.member, devices: devices)
     }
 
-    /// What to say of one person; `nil` of who is not to read the message and only carries it.
+    /// The verdict for one person; `nil` for somebody who only relays the message.
     func verdict(
         on member: MemberID, _ readers: MessageReaders, _ holders: Set<DeviceID>
     ) -> HolderVerdict? {

@@ -286,7 +286,7 @@ extension Syncing {
         noteAgreed(with: device, before, in: workspace)
     }
 
-    /// What a peer says it holds. Kept in memory, and written with the next COMMIT that there is.
+    /// Records what a peer says it holds. Kept in memory, and written with the next COMMIT.
     private func receipts(_ tips: [LogTip], of device: DeviceID, in workspace: Workspace) {
         let replica = CoreReplica(for: self, workspace: workspace)
         for tip in tips {
@@ -315,8 +315,8 @@ extension Syncing {
         if let failure = turn.failure { throw failure }
     }
 
-    /// What is accepted while sessions are told, such as a joiner's own admission, is told in
-    /// the next round.
+    /// Operations that are accepted while sessions are told, such as a joiner's own admission, are
+    /// told in the next round.
     private func tellStored() throws(StorageError) {
         var rounds = 0
         while rounds < 4,
@@ -369,7 +369,7 @@ extension Syncing {
             guard let run = appended.own else { continue }
             try feed(.appended(run, tip: appended.tip), to: sync, on: link)
         }
-        // What this device wrote was told as `appended` already.
+        // What this device wrote was already told as `appended`.
         let own = Set(stored.filter { $0.own != nil }.map(\.branch))
         guard let workspace = core.workspaces[sync.workspace] else { return }
         var tips: [LogTip] = []

@@ -73,7 +73,7 @@ extension Syncing {
             case .dropped:
                 if try spend(run, of: workspace, on: link, device) { return }
             case .waiting:
-                // What nobody asked for and cannot be judged is as good as without effect.
+                // An unrequested run that cannot be judged counts as one without effect.
                 if batch.request == 0, try spend(run, of: workspace, on: link, device) { return }
                 if batch.waiting.last != run.log { batch.waiting.append(run.log) }
             case .rejected(let rejection):

@@ -84,7 +84,7 @@ extension FileCache {
         return try keepWithinQuota(besides: missing &+ coming, for: row.number)
     }
 
-    /// What somebody asks for comes, unless the owner has set a quota and it does not fit.
+    /// A requested file is fetched, unless the owner has set a quota and it does not fit.
     ///
     /// - Throws: `storage_full`.
     func refuseOverQuota(
@@ -101,7 +101,7 @@ extension FileCache {
         }
     }
 
-    /// A blob as the cache sees it. What is being fetched is not dropped meanwhile.
+    /// A blob as the cache sees it. One that is being fetched is not evicted meanwhile.
     func cached(
         _ row: BlobTable.Row, staying: Bool = false
     ) throws(StorageError) -> CachedBlob? {

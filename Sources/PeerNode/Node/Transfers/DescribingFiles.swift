@@ -47,7 +47,7 @@ final class FileObjects: FilePart {
                 continue
             }
             guard seen.insert(reference.blob).inserted else { continue }
-            // What a deleted message named is not listed, though its bytes may still be here.
+            // The files of a deleted message are not listed, though their bytes may still be here.
             guard try store.view.redactions.deletion(of: reference.arrival) == nil,
                 let row = try store.blobs.row(reference.blob)
             else { continue }

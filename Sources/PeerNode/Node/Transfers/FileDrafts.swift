@@ -23,7 +23,7 @@ final class FileDrafts: FilePart {
     /// The roots of those that are blobs.
     var roots: [[UInt8]] { drafts.values.compactMap { $0.item.root?.bytes } }
 
-    /// Takes up a file that was put. Of very many the oldest goes.
+    /// Adds a file. If there are too many, the oldest is dropped.
     func add(_ draft: FileDraft, as id: String) {
         dropOld()
         drafts[id] = draft

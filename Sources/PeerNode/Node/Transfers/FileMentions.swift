@@ -45,7 +45,7 @@ final class FileMentions: FilePart {
         return (devices, found)
     }
 
-    /// Of those devices the ones that are online, and the link to each.
+    /// Those of the devices that are online, and the link to each.
     func onlineReaders(
         of number: Int64
     ) throws(StorageError) -> [(device: DeviceID, link: PeerLink)] {

@@ -6,7 +6,8 @@ import WorkspaceModel
 final class FileNames: FilePart {
     /// The files of a message to send, by the ids under which they were added.
     ///
-    /// One that is there twice, or too large, is left out and named; the others go.
+    /// A file that occurs twice, or is too large, is left out and named in the answer; the others
+    /// are sent.
     ///
     /// - Throws: `not_found` for an id that nobody added, `too_large` where there are too many files, too
     ///   many bytes in the message itself, or nothing is left.
@@ -72,11 +73,11 @@ final class FileNames: FilePart {
         return try store.blobs.rows(startingWith: prefix).first { $0.size == object.size }
     }
 
-    /// What the manifest of a message, or of one to come, says of the file that an id names.
+    /// The item in the manifest of a message, or of a planned one, for the file that an id names.
     func fileItem(_ id: String) throws(NodeError) -> Manifest.Item {
         if let draft = room.drafts[id] { return draft.item }
         if let item = try inlineItem(id) { return item }
-        // What a message names already can be sent again by everybody who can read that.
+        // A file of an existing message can be sent again by everybody who can read the message.
         let row = try row(id)
         guard
             let item = try stored({ () throws(StorageError) in

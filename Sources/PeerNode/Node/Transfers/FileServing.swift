@@ -118,7 +118,7 @@ final class FileServing: FilePart {
         case .failure(let error):
             services[link]?.queue.sent(blob.shape.byteCount(ofPiece: piece))
             peer.cancel([piece..<piece + 1], of: blob.root)
-            // What is not there is held by nobody who says so.
+            // If a chunk is missing, this device no longer says that it holds the chunk.
             guard error == .missing, mayWrite, let chunk = blob.shape.chunk(ofPiece: piece),
                 let (row, _) = try room.blobs.heldRow(blob.root)
             else { return }

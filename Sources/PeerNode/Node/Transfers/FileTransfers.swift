@@ -33,7 +33,7 @@ final class FileTransfers: FilePart {
     /// Which piece is requested from whom.
     var scheduler = PieceScheduler()
     var transfers: [BlobRoot: FileTransfer] = [:]
-    /// What each link was asked for.
+    /// The requests to each link.
     var sources: [LinkID: BlobSource] = [:]
     var numbers = DeviceNumbers()
     /// Which transfers to report, and to whom.
@@ -128,7 +128,8 @@ final class FileTransfers: FilePart {
         _ row: BlobTable.Row, chunks part: Range<Int>? = nil, isUrgent: Bool = false
     ) throws(StorageError) {
         guard let blob = row.blob, !row.held.isWhole else { return }
-        // Of two sizes that messages claim of one root only one is true, and the other never comes.
+        // Of two sizes that messages claim for one root only one is true, and the other never
+        // arrives.
         if isUrgent, let other = transfers[blob.root], other.blob != blob,
             scheduler.state(of: blob.root)?.byteCount == 0
         {
@@ -185,7 +186,8 @@ final class FileTransfers: FilePart {
         return try room.mentions.isNamed(row)
     }
 
-    /// Less is held than the tables said. What was put or kept here is fetched from other devices.
+    /// Less is held than the tables said. Files that were added or kept here are fetched from other
+    /// devices.
     func lost(_ less: [BlobName: HaveMap]) throws(StorageError) {
         for (blob, held) in less.sorted(by: { $0.key.root < $1.key.root }) where mayWrite {
             if let (row, known) = try room.blobs.heldRow(blob.root), known == blob {
@@ -206,7 +208,7 @@ final class FileTransfers: FilePart {
 
     // MARK: States
 
-    /// How far the transfer of a blob is.
+    /// The progress of a blob's transfer.
     func state(of root: BlobRoot) -> TransferState? { scheduler.state(of: root) }
 
     /// How long a call waits for a blob that nobody sends, unless it says so itself, milliseconds.
@@ -219,7 +221,7 @@ final class FileTransfers: FilePart {
             ? Limits.fileWaitMilliseconds : Limits.fileAloneMilliseconds
     }
 
-    /// Those of all blobs that are fetched whole.
+    /// The progress of all blobs that are fetched completely.
     var states: [TransferState] {
         transfers.values.filter { !$0.isPart }.compactMap { scheduler.state(of: $0.blob.root) }
     }

@@ -21,7 +21,7 @@ final class HeldBlobs: FilePart {
         return nil
     }
 
-    /// What peers hear of a blob; `nil` where nothing of it is held.
+    /// What peers are told about a blob; `nil` where nothing of it is held.
     func holding(of root: BlobRoot) throws(StorageError) -> BlobHolding? {
         guard let (row, blob) = try heldRow(root), !row.held.isEmpty else { return nil }
         return BlobHolding(shape: blob.shape, map: row.held)

@@ -25,7 +25,7 @@ struct ShownPicture {
 /// Pictures of people, workspaces and channels that are blobs. They are computed from what is
 /// displayed now; no table has them, since each names a key.
 final class ShownPictures: FilePart {
-    /// What tells that other pictures may be shown in a workspace.
+    /// Changes when other pictures may be displayed in a workspace.
     private struct Mark: Equatable {
         let edits: UInt64
         let image: String?
@@ -72,7 +72,8 @@ final class ShownPictures: FilePart {
         func note(_ text: String?, _ use: PictureUse) {
             guard let picture = text.flatMap(Picture.init(untrusted:)) else { return }
             let root = picture.blob.root
-            // Of two that claim another size or key of one root the first counts; only one opens.
+            // If two pictures claim a different size or key for one root, the first counts; only
+            // one opens.
             found[root, default: ShownPicture(picture: picture)].uses.insert(use)
         }
         for workspace in core.workspaces.values.sorted(by: { $0.number < $1.number }) {

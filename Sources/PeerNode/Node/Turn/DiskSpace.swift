@@ -4,7 +4,7 @@ public struct DiskSpace {
     public let freeBytes: Int64
 
     private static let mebibyte: Int64 = 1_024 * 1_024
-    /// What to do where there is hardly any.
+    /// What to do when there is hardly any.
     static let hint = "free some space"
 
     /// - Parameter freeBytes: the space left for the user that runs the node.
@@ -21,7 +21,7 @@ public struct DiskSpace {
         return isLow ? "\(mebibytes) MiB of disk space is free" : nil
     }
 
-    /// What `doctor` says of it.
+    /// The finding for `doctor`.
     public var finding: FindingObject {
         FindingObject(
             id: "disk", state: isFull ? "fail" : isLow ? "warn" : "ok",

@@ -14,7 +14,7 @@ public struct NodeEnvironment {
     public let socket: String
     /// Whether LAN beacons are sent and heard.
     public let announces: Bool
-    /// What one guess of a new passphrase costs.
+    /// The cost of one guess of a new passphrase.
     public let passphraseCost: PassphraseVault.Cost
     /// What the node and `doctor` can learn of the machine; `nil` where there is none to look at.
     public var surroundings: (any Surroundings)?
@@ -23,14 +23,14 @@ public struct NodeEnvironment {
     public var anonymousLinksMax = Limits.anonymousLinksMax
     /// The number of private documents whose judgement stays in memory.
     public var privateJudgementsMax = Limits.privateJudgementsMax
-    /// What the settings say of notices.
+    /// The notice settings of the configuration.
     public var notices = NoticeDefaults()
-    /// What the settings say of files.
+    /// The file settings of the configuration.
     public var fileDefaults = FileDefaults()
-    /// What the settings have send letters, for `/bin/sh -c`; `nil` for nothing.
+    /// The command of the configuration that sends letters, for `/bin/sh -c`; `nil` for none.
     public var mailCommand: String?
-    /// What this device is called in the workspaces it comes into, a name that passes
-    /// `CheckedName`; `nil` leaves it without one.
+    /// The name of this device in the workspaces it joins, which passes `CheckedName`; `nil` leaves
+    /// it without one.
     public var deviceName: String?
 
     /// The given world.
@@ -79,7 +79,7 @@ public struct FileDefaults: Sendable, Equatable {
     /// Whether the network costs by the byte; `nil` for what NetworkManager says.
     public var isMetered: Bool?
 
-    /// What is usual.
+    /// The defaults.
     public init() {}
 }
 
@@ -91,10 +91,10 @@ public protocol HomeFiles: GuardFile {
     func readIdentity() throws(HomeFileError) -> [UInt8]?
     /// Makes `identity/device.key`; one that exists is never replaced.
     func createIdentity(_ bytes: [UInt8]) throws(HomeFileError)
-    /// Puts these bytes in the place of `identity/device.key`, which is the old file or the new one
-    /// at any moment. What the old one held is overwritten, as far as the disk lets us.
+    /// Replaces `identity/device.key` atomically. The old file's content is overwritten, as far as
+    /// the disk allows.
     func replaceIdentity(_ bytes: [UInt8]) throws(HomeFileError)
-    /// What the machine says about node.db.
+    /// What the file system says about node.db.
     var storeFacts: StoreFileFacts { get }
     /// Free bytes on the disk that holds node.db.
     var freeBytes: Int64 { get }

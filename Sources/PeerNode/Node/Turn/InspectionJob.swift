@@ -44,17 +44,18 @@ public enum InspectionFailure: Error {
 
 /// What an inspection has found.
 public struct StoreFindings: Sendable {
-    /// What is wrong with pages and indexes, in SQLite's words. Then nothing else was looked at.
+    /// Problems of pages and indexes, in SQLite's words. If there are any, nothing else was
+    /// checked.
     var pages: [String] = []
     /// Whether the store was in the middle of something, so that nothing can be said.
     var isUnsettled = false
     /// Operations that were computed again.
     var operations: Int64 = 0
-    /// Those of them that are not as they were signed.
+    /// Those of them that differ from what was signed.
     var damaged: [StoreCheck.Problem] = []
     /// Places of logs that have no row.
     var lost: Int64 = 0
-    /// What is derived.
+    /// The result for derived data.
     var derived = StoreComparison.Result()
 
     /// Whether only rebuilding the store repairs it.

@@ -6,6 +6,6 @@ public struct Letter: Sendable, Equatable {
     public let command: String
     /// Head and text as RFC 5322 has them, lines ending with a line feed, for standard input.
     public let input: [UInt8]
-    /// What else the command finds; nothing secret.
+    /// Further variables for the command; none is secret.
     public let variables: [Notice.Variable]
 }

@@ -133,7 +133,7 @@ public enum LogLevel: Int, Comparable, Sendable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What the clocks say at the start of a turn; the core reads no other.
+/// The clocks at the start of a turn; the core reads no other.
 public struct TurnTime: Sendable, Equatable {
     /// Milliseconds since 1970.
     public let wall: UInt64

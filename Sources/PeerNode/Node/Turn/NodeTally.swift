@@ -75,7 +75,7 @@ struct NodeTally {
 
     mutating func noteGuestPlan() { guestPlans &+= 1 }
 
-    /// What became of notices, by one word.
+    /// Outcomes of notices, by word.
     private(set) var notices: [String: Int] = [:]
     /// How long calls took, by the first word of their methods.
     private(set) var durations: [String: Durations] = [:]

@@ -13,7 +13,7 @@ public struct Notice: Sendable, Equatable {
     public let command: String
     /// The message as one line of JSON, for standard input.
     public let input: [UInt8]
-    /// What else the command finds of it, in order.
+    /// Further variables for the command, in order.
     public let variables: [Variable]
     /// The number under which its output is expected; `nil` for a message, whose output is ignored.
     public var question: UInt64?

@@ -14,7 +14,7 @@ struct WritingStop {
     }
 
     static let hint = "check the disk, then wsx-node down and wsx-node up"
-    /// What `status` calls it.
+    /// Its kind in `status`.
     static let kind = WarningKind.storeStopped
 
     var warning: StatusObject.Warning {
@@ -31,7 +31,7 @@ struct WritingStop {
 }
 
 extension NodeTurn {
-    /// What every stream is told once, though it cannot be kept.
+    /// The data of the event that every stream gets once, though it cannot be stored.
     var stopData: JSONValue {
         guard let stop = writingStop else { return [:] }
         return [

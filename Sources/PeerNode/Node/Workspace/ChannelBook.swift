@@ -20,7 +20,7 @@ final class ChannelBook {
     var cuts: [LogName: Set<UInt64>] = [:]
     /// Who had rights in each channel before; see `ChannelPast`.
     var pasts: [DocumentID: ChannelPast] = [:]
-    /// What of that counts, of the channels that were looked at.
+    /// The effective state of the channels that were used.
     var folds: [DocumentID: ChannelFold] = [:]
 }
 

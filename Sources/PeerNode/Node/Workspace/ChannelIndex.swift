@@ -9,11 +9,11 @@ import WorkspaceModel
 struct ChannelIndex {
     /// How names are compared, and what direct conversations are called.
     struct Naming {
-        /// What a name is compared by.
+        /// The form by which names are compared.
         let keyOf: (String) -> String?
-        /// What it is compared by on a screen.
+        /// The form by which names are compared for their look.
         let skeletonOf: (String) -> String
-        /// What a direct conversation is called.
+        /// The name of a direct conversation.
         let nameOfPeople: (Workspace.Channel) -> String
     }
 
@@ -31,22 +31,22 @@ struct ChannelIndex {
     /// Public channels, own private ones, those of others, direct conversations; of each kind the
     /// oldest first.
     private(set) var all: [Workspace.Channel]
-    /// The names under which they are shown, in the same order. Of two with one name the later one
+    /// The displayed names, in the same order. Of two channels with the same name the later one
     /// gets a suffix, and so does one whose name cannot be read yet. The default channel keeps its
-    /// name even where another is older. Direct conversations are called like the other people.
+    /// name even if another is older. Direct conversations are named after the other people.
     private(set) var names: [String] = []
     /// Another number whenever one comes or goes, or is put into another place.
     private(set) var arrangement = 0
-    /// Those that are called so, ascending.
+    /// The channels with a name, ascending.
     private var called: [String: [Rank]] = [:]
-    /// Those that are shown under a longer name.
+    /// Those that are displayed with a suffix.
     private var suffixed: [String: [Rank]] = [:]
     private var byNumber: [Int64: Rank] = [:]
     /// Numbers by public id; the id of a conversation depends on its members.
     private var byID: [String: Int64] = [:]
     /// How many channels are shown under names that look alike.
     private var lookalikes: [String: Int] = [:]
-    /// What the default channel is compared by: no other is shown so.
+    /// The compared form of the default channel's name, which no other channel is displayed with.
     private let reserved: String?
 
     init(_ channels: [Workspace.Channel], _ naming: Naming) {

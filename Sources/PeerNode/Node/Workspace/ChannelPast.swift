@@ -14,7 +14,7 @@ struct ChannelPast {
         let latest: UInt64
         let owner: MemberID
         let admins: [MemberID]
-        /// What the link keeps of each log.
+        /// How far the link keeps each log.
         let kept: [LogName: [CutPlace]]
     }
 
@@ -44,8 +44,9 @@ struct ChannelPast {
         stretches.contains { Self.power(of: member, owner: $0.owner, admins: $0.admins) != nil }
     }
 
-    /// What the links that took a member's right away after a time keep of a log. One that says nothing
-    /// keeps nothing: who gives the right away chooses its date, and could choose one far ahead.
+    /// How far the links that revoked a member's right after a time keep a log. A link without cuts
+    /// keeps nothing: a member who gives up the right chooses the timestamp, and could choose one
+    /// far ahead.
     func kept(
         of member: MemberID, after timestamp: HybridTimestamp, in log: LogName
     ) -> [ArraySlice<CutPlace>] {

@@ -28,11 +28,11 @@ struct ConversationOverview {
         var entry: Entry
     }
 
-    /// What all entries rest on besides their conversations.
+    /// The state that all entries depend on besides their conversations.
     struct Basis: Equatable {
         /// Whether the local member is out of the workspace.
         var isOut = false
-        /// What let them in, by its arrival number.
+        /// Their admission, by its arrival number.
         var admission: Int64?
     }
 

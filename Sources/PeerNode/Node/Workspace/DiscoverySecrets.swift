@@ -16,11 +16,11 @@ enum DiscoveryName {
 /// themselves. Those stay in memory while the node is locked, as do the link secrets that group
 /// keys yield.
 struct DiscoverySecrets {
-    /// Of all that are stored.
+    /// The names of all that are stored.
     private(set) var names: Set<[UInt8]> = []
     /// The newest, which is used first, is the last.
     private(set) var newest: [(name: [UInt8], key: SymmetricKey)] = []
-    /// What links are opened under before these.
+    /// The link secrets that are tried before these.
     var epochs = LinkEpochs()
 
     /// Notes the name of one that is stored.
@@ -50,8 +50,8 @@ extension Workspace {
             .first { $0.isFirst || judged.evaluator.isValid($0.operation) }.map(\.rank)
     }
 
-    /// The names in the order in which the workspace gave them, the newest last: all nodes try the
-    /// same one first. Of very many the newest.
+    /// The names in the order in which the workspace introduced them, the newest last: all nodes
+    /// try the same one first. If there are very many, only the newest.
     func inOrder(_ names: some Sequence<[UInt8]>) -> ArraySlice<[UInt8]> {
         let placed = names.map { (rank: discoveryGiver($0), name: $0) }
         let sorted = placed.sorted { left, right in

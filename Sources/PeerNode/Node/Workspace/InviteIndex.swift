@@ -7,7 +7,7 @@ import WorkspaceModel
 struct InviteIndex: Equatable {
     /// Every invite that has effect, the oldest first.
     private(set) var invites: [OperationID] = []
-    /// Those of them that are an address of the workspace: of many invites there are few.
+    /// Those that are an address of the workspace, few among many invites.
     private(set) var addresses: [OperationID] = []
     /// All invites by the public key that the seed of the link yields. Several may share a key: a
     /// member who may invite can reuse another member's.
@@ -71,8 +71,8 @@ extension AuthorityPayload.Invite {
 }
 
 extension Workspace {
-    /// What stands sealed in an invite: a psk, or the seed of an address. `nil` while the key is
-    /// not held.
+    /// The sealed secret of an invite: a psk, or the seed of an address. `nil` while the key is not
+    /// held.
     func sealedSecret(of id: OperationID) -> [UInt8]? {
         guard let record = authority[id], case .invite(let invite) = record.payload,
             let key = secrets.keys[invite.psk.keyID]

@@ -109,7 +109,7 @@ extension JudgedState {
     /// The valid removals of members and devices, and departures, in the order of arrival.
     var membershipEnds: [OperationID] { evaluator.membershipEnds }
 
-    /// What cuts off the content of a device under a grant.
+    /// The operation that cuts off the content of a device under a grant.
     func revocation(
         reachingContent grant: OperationID, of device: DeviceID, leastRole: Role
     ) -> OperationID? {

@@ -12,10 +12,10 @@ final class JudgedState {
             attested = nil
         }
     }
-    /// What was worked out from that, from the stored operations, and from the keys and names that
-    /// open; whatever changes one of them empties it.
+    /// Values derived from that, from the stored operations, and from the keys and names that open;
+    /// any change of those clears it.
     var derived = Derived()
-    /// What follows from what verifiers say, once it was worked out.
+    /// The cached findings from attestations.
     var attested: AttestationFindings?
     /// How often who is in was worked out; for tests.
     var standingsMade = Standings.Made()
@@ -24,13 +24,13 @@ final class JudgedState {
     /// judge, as of the last computation of what is retained. Until then this node only reads and
     /// relays.
     var awaitsLaterVersion = false
-    /// What is kept of the authority document.
+    /// The retained operations of the authority document.
     var kept = KeptOperations()
     /// The grants without effect that kept operations of a document cite. They are kept with those.
     var grants: [DocumentID: Set<OperationID>] = [:]
     /// How far the content of a log is valid, until authority changes.
     var contentLimits: [Workspace.LimitPlace: ContentLimit] = [:]
-    /// How far a log has a right over what others wrote, until authority changes.
+    /// How far a log has a right over other people's messages, until authority changes.
     var deletionLimits: [Workspace.LimitPlace: [ContentLimit]] = [:]
     /// The roles that events have reported.
     var toldRoles: [MemberID: Role] = [:]
@@ -41,14 +41,14 @@ final class JudgedState {
     /// Admitted members with assertions that arrived before the admission.
     var unheardNewcomers: Set<MemberID> = []
 
-    /// What follows from all that a workspace says. Each is linear in its size and asked for with
-    /// every message.
+    /// Values derived from the whole workspace. Each is linear in its size and needed for every
+    /// message.
     struct Derived {
         var standings = Standings()
         var names: [MemberID: String] = [:]
-        /// Those whose names look like another's.
+        /// Members whose names look like another's.
         var twins: Set<MemberID>?
-        /// What those are called who are out, folded.
+        /// The folded names of former members.
         var goneNames: Set<String>?
         var channels: ChannelIndex?
         /// What is known of each of them.
@@ -58,7 +58,7 @@ final class JudgedState {
         var fields: WorkspaceFields?
         var invites: InviteIndex?
         var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
-        /// What keys of private documents answer that is not here.
+        /// The ends that keys of private documents answer and that are not here.
         var unheard: [DocumentID: UnheardEnds?] = [:]
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
@@ -68,13 +68,13 @@ final class JudgedState {
         var told: Workspace.ToldNames?
         /// Who is in private documents with somebody.
         var company: [MemberID: Set<MemberID>] = [:]
-        /// What ended memberships, by member.
+        /// The operations that ended memberships, by member.
         var memberEnds: [MemberID: Set<OperationID>]?
         /// The valid revocations of invites.
         var revokedInvites: [OperationID]?
-        /// What let somebody in last; the inner `nil` for nothing.
+        /// The last admission of a member; the inner `nil` for none.
         var admissions: [MemberID: Workspace.AuthorityRecord?] = [:]
-        /// What devices whose membership has ended may see.
+        /// The tips that devices whose membership has ended may see.
         var farewells: [DeviceID: [LogTip]] = [:]
 
         /// Keeps what does not change while nobody comes, goes, or gets another role or name.

@@ -53,7 +53,8 @@ struct KeyIndex {
     private var handedOn: [[UInt8]: [OperationID]] = [:]
     /// Which older keys of a change were found to be what they say, a bit for each.
     var proven: [OperationID: UInt64] = [:]
-    /// What the key has to be changed after, until an operation comes that may have a part in it.
+    /// The cached ends after which the key has to change, until an operation arrives that may
+    /// affect them.
     var ends: [OperationID]?
     /// The key that seals, once it was looked for, until a key is taken or what it follows from
     /// changes; the inner one `nil` where there is none.
@@ -170,8 +171,8 @@ struct KeyIndex {
         discovery.filter { !names.contains($0.key) }.values.joined().map(\.operation).sorted()
     }
 
-    /// Takes out the changes under a key that hand on discovery secrets, for one look. Of those that
-    /// do not count, one that comes to count later is looked at then.
+    /// Takes out, for one pass, the changes under a key that hand on discovery secrets. One that
+    /// does not count yet is looked at when it does.
     mutating func takeDiscoveryCarriers(of key: KeyID) -> [OperationID] {
         discoveryCarriers.removeValue(forKey: key) ?? []
     }

@@ -26,7 +26,7 @@ struct LinkEpochs {
     /// Whether something may have changed.
     func isStale(at generation: UInt64) -> Bool { self.generation != generation }
 
-    /// Has others in memory. What is there already is not derived again.
+    /// Replaces the secrets in memory. Existing ones are not derived again.
     mutating func use(
         _ introductions: [KeyIndex.Introduction], at generation: UInt64,
         keyOf: (KeyID) -> SymmetricKey?
@@ -46,8 +46,8 @@ struct LinkEpochs {
 }
 
 extension Workspace {
-    /// What the newest group keys give that somebody gave who is in, and that we hold, newest first; on
-    /// a locked node what they were.
+    /// The link secrets of the newest group keys that current members gave and that are held here,
+    /// newest first; on a locked node the former ones.
     func linkEpochs() -> [LinkEpochs.Secret] {
         guard !secrets.keys.isEmpty, secrets.discovery.epochs.isStale(at: secrets.index.generation)
         else {
@@ -69,9 +69,9 @@ extension Workspace {
         return secrets.discovery.epochs.newestFirst
     }
 
-    /// Those of them that nobody can know who is out: what made them knows of every end of a
-    /// membership. Where there is none, those that know all but ends of own devices, for these are
-    /// answered at a pace, or else the key alone that seals.
+    /// Those that no former member can know: the operations that created their keys know of every
+    /// membership end. If there are none, those whose operations know all ends except of members'
+    /// own devices, which are answered at a limited pace; otherwise only the key that seals.
     func linkEpochsOfMembersAlone() -> [LinkEpochs.Secret] {
         let epochs = linkEpochs()
         for ends in [keyEnds(), membershipKeyEnds()] {

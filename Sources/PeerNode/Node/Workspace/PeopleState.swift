@@ -6,9 +6,9 @@ import WorkspaceModel
 final class PeopleState {
     /// What members said about themselves, by operation.
     var registers = ProfileRegisters()
-    /// What some of them were called before, once it was opened.
+    /// The opened former names of some of them.
     var formerNames = OpenedFormerNames()
-    /// What members say they are called.
+    /// The names from members' profiles.
     var profileNames: [MemberID: String] = [:] { didSet { judged.forgetDerived() } }
     /// The local member's name, where no operation has told this node.
     var ownName: String? { didSet { judged.derived.names = [:] } }
@@ -16,13 +16,13 @@ final class PeopleState {
     var fields: [MemberID: [ProfileChange.Field: String]] = [:]
     /// How often another picture may have come to be shown, of a member or a channel.
     var pictureEdits: UInt64 = 0
-    /// What verifiers say that they have proved.
+    /// What verifiers attest about members.
     var attestations = AttestationBook() { didSet { judged.attested = nil } }
     /// Which attestations counted when that was told last.
     var toldAttestations: [AttestationBook.Place: AttestationBook.Word]?
-    /// What people call devices.
+    /// The names of devices.
     var deviceNames: [ProfileRegisters.Place: String] = [:]
-    /// What names are compared by.
+    /// The compared forms of names.
     var foldedNames = FoldedNames()
     /// Names that were opened already.
     var openedNames: [Workspace.NamePlace: String] = [:]

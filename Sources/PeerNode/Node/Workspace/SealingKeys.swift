@@ -55,12 +55,13 @@ extension Workspace {
         }
     }
 
-    /// Of the keys that valid operations gave and we hold: the one with the largest (lam, id) whose
-    /// giver is in, and whose operation has every valid removal and departure in its past, every
-    /// grant that made a guest of somebody, and every revocation of an invite, or is one. Without
-    /// such a key, the newest that knows all of that but ends of own devices, or at least what owners
-    /// and admins have said of others: a deeper word of somebody who was away would give the key to
-    /// whom they removed. Without that, the newest.
+    /// Of the held keys that valid operations introduced: the one with the largest (lam, id) whose
+    /// author is a member, and whose operation has in its past every valid removal and departure,
+    /// every grant that made a member a guest, and every revocation of an invite, or is one itself.
+    /// Without such a key, the newest that knows all of these except ends of members' own devices,
+    /// or at least the ends by owners and admins of others' access: otherwise a deeper operation by
+    /// a member who was offline would give the key to people who were removed. Without that, the
+    /// newest.
     func findSealingKey() -> SealingKey? {
         let (ends, ofMembers) = (keyEnds(), membershipKeyEnds())
         let byAdmins = ends.filter(isSaidByAdminOfOthers)
@@ -68,7 +69,7 @@ extension Workspace {
         var (knowing, knowingAdmins): (KeyIndex.Introduction?, KeyIndex.Introduction?)
         var (newest, newestOfThoseOut): (KeyIndex.Introduction?, KeyIndex.Introduction?)
         for known in secrets.index.newestFirst {
-            // What has a deeper operation in its past is deeper itself.
+            // An operation with a deeper one in its past is deeper itself.
             let isDeepEnough = known.lamport >= (knowing == nil ? leastDepth : depth)
             guard newest == nil || isDeepEnough else { break }
             secrets.index.looks &+= 1
@@ -103,14 +104,14 @@ extension Workspace {
 
     /// Whether an operation has all of those in its past, or is one.
     func knows(_ ends: [OperationID], _ operation: OperationID, lamport: UInt64) -> Bool {
-        // What has a deeper operation in its past is deeper itself.
+        // An operation with a deeper one in its past is deeper itself.
         ends.allSatisfy { $0 == operation || judged.evaluator.lamport(of: $0) ?? .max < lamport }
             && ends.allSatisfy { $0 == operation || judged.evaluator.isAncestor($0, of: operation) }
     }
 
-    /// Whether an operation gives the key that it names: it is valid, acts as member or more, for a
-    /// guest ends own devices too, and the key is new in it. One that was there before may be known to
-    /// those whose end the operation knows.
+    /// Whether an operation introduces the key that it names: it is valid, acts as member or more,
+    /// or for a guest ends the guest's own devices, and the key is new in it. A key that existed
+    /// before may be known to people whose end the operation knows.
     func gives(_ known: KeyIndex.Introduction) -> Bool {
         !known.isRepeated && judged.evaluator.isValid(known.operation)
             && actsAsMember(known.operation)

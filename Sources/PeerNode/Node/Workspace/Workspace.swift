@@ -81,8 +81,8 @@ final class Workspace {
         book.deleted[document] != nil || (seat.ended != nil && document != id)
     }
 
-    /// Up to where a log reaches in time: its tip's timestamp or its place in the display, which
-    /// citations may have moved behind that.
+    /// The latest time of a log: its tip's timestamp or its place in the display, which citations
+    /// may have moved behind that.
     static func latest(of branch: LogBranch) -> UInt64 {
         max(branch.tip.timestamp.rawValue, UInt64(max(branch.tipSort, 0)))
     }
@@ -134,7 +134,7 @@ final class Workspace {
         if let document {
             let channel = channel(of: document)
             reindex(document.number, as: channel)
-            // What is shown is not deleted, and that is known already.
+            // A visible channel is not deleted; that is a cheap check.
             let wasDeleted = judged.derived.privateErasures?.contains(where: {
                 $0.document === document
             })
@@ -206,7 +206,7 @@ final class Workspace {
         return found
     }
 
-    /// What ended memberships, by member: removals and departures that count.
+    /// The operations that ended memberships, by member: valid removals and departures.
     var memberEnds: [MemberID: Set<OperationID>] {
         if let known = judged.derived.memberEnds { return known }
         let ends = judged.evaluator.endsByMember
@@ -260,7 +260,7 @@ final class Workspace {
         return name
     }
 
-    /// What a sealed name is bound to (PROTOCOL.md, 3.1).
+    /// The associated data of a sealed name (PROTOCOL.md, 3.1).
     static func nameContext(
         document: DocumentID, device: DeviceID, incarnation: UInt32, sequence: UInt64, key: UInt64
     ) -> [UInt8] {
@@ -287,7 +287,7 @@ final class Workspace {
         String(PublicID.member(member).prefix(10))
     }
 
-    /// What somebody is called by their profile or since they came in; `nil` where neither says it.
+    /// A person's name by their profile or since they joined; `nil` where neither is known.
     func saidName(of member: MemberID) -> String? {
         if let name = people.profileNames[member] { return name }
         for id in authority.entrances {
@@ -307,7 +307,7 @@ final class Workspace {
         return Self.namelessName(of: member)
     }
 
-    /// What its settings say.
+    /// Its settings.
     var fields: WorkspaceFields {
         if let known = judged.derived.fields { return known }
         let fields = WorkspaceFields(of: self)

@@ -72,7 +72,7 @@ struct WorkspaceFields: Equatable {
     /// The strongest operation that ends the workspace.
     private(set) var deletion: OperationID?
 
-    /// What a setting is ordered by.
+    /// The order of settings.
     private struct Claim: Comparable {
         let lamport: UInt64
         let rank: GrantRank

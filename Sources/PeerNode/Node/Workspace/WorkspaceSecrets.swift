@@ -11,7 +11,7 @@ final class WorkspaceSecrets {
             index.forgetSealing()
         }
     }
-    /// What operations of the authority document say of keys.
+    /// What operations of the authority document say about keys.
     var index = KeyIndex()
     /// How often own devices change the key unasked.
     var changePace = KeyChangePace()
@@ -19,7 +19,7 @@ final class WorkspaceSecrets {
     var invitePSKs: [OperationID: SymmetricKey] = [:]
     /// Discovery secrets that are held.
     var discovery = DiscoverySecrets()
-    /// What this device shares with those who write into the mailbox, until authority changes.
+    /// The secrets that this device shares with authors of the mailbox, until authority changes.
     var mailbox: [DeviceID: [MailboxSecret]] = [:]
     /// The recovery phrase's box key, for a while after somebody came back by it.
     var recoveryBox: AgreementKey?

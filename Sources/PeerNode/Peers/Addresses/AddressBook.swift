@@ -8,7 +8,7 @@ public import WorkspaceModel
 /// one; when the book is full, the person with the most records loses the oldest. The book stores
 /// nothing: rows are passed in and out as bytes, and its owner stores them.
 public struct AddressBook: Sendable {
-    /// What became of a record.
+    /// The outcome for a record.
     public enum Verdict: Equatable, Sendable {
         /// It is in the book now; store its row and pass it on.
         case added
@@ -63,7 +63,7 @@ public struct AddressBook: Sendable {
         return ranked.prefix(limit).map(\.record)
     }
 
-    /// What a member tells of the records that still count, of each person's devices: at most
+    /// A member's digest of the valid records of each person's devices: at most
     /// `Limits.bookEntriesMax`.
     public func word(of people: [[DeviceID]], wallMilliseconds: UInt64) -> BookWord {
         let all = records(

@@ -106,7 +106,7 @@ enum AddressText {
         let lower = text.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
         let labels = lower.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard labels.allSatisfy(isLabel), let last = labels.last else { return nil }
-        // What some resolvers read as the number of a host is none: 10, 0x7f000001.
+        // Some resolvers read these as an IPv4 address: 10, 0x7f000001.
         let digits = last.starts(with: [48, 120]) ? last.dropFirst(2) : last
         let isHexadecimal = digits.count < last.count
         guard

@@ -15,7 +15,7 @@ public struct PeerAddress: Hashable, Sendable {
         case name(String)
     }
 
-    /// How far an address reaches, which decides whether it is worth telling to others.
+    /// The scope of an address, which decides whether it is worth telling to others.
     public enum Reach: Sendable {
         /// This host only.
         case loopback
@@ -75,7 +75,7 @@ public struct PeerAddress: Hashable, Sendable {
         if case .ipv6 = host { "[\(host.text)]:\(port)" } else { "\(host.text):\(port)" }
     }
 
-    /// How far this address reaches.
+    /// The scope of this address.
     ///
     /// - Source: the IANA special-purpose address registries.
     public var reach: Reach {

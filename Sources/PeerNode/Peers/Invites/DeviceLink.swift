@@ -24,7 +24,7 @@ public struct DeviceLink: Sendable {
     private static let fixedByteCount = 1 + InviteSecret.seedByteCount + 8
     private static let checkByteCount = 3
 
-    /// What opens the door; of an invite's secrets only the psk is used.
+    /// The secret for joining; only the psk of an invite's secrets is used.
     public let secret: InviteSecret
     /// The first 8 bytes of the issuer's device key, big endian: nobody else is to answer.
     public let issuer: UInt64

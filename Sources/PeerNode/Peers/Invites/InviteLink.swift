@@ -43,7 +43,7 @@ public struct InviteLink: Sendable {
 
     /// The first 16 bytes of the workspace's id, which the joiner's first document must match.
     public let workspace: Identifier16<Named.Document>
-    /// What opens the door.
+    /// The secret for joining.
     public let secret: InviteSecret
     /// The first 8 bytes of the invite's id, big endian: anybody who may invite can write another
     /// invite with the same public key. Links of earlier versions say something else here.

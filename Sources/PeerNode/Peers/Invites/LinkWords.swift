@@ -1,8 +1,8 @@
 /// The meaning of the codes of links and dials, for people: why a link ended (`LinkEnding`), or why
 /// nobody could be reached. Programs and logs use the codes.
 public enum LinkWords {
-    /// What a code means, as part of a sentence about a peer; the code itself where a later version made
-    /// it, and words as they are.
+    /// The meaning of a code, as part of a sentence about a peer; a code from a later version, and
+    /// other text, unchanged.
     public static func text(_ code: String) -> String { table[code] ?? code }
 
     static let table: [String: String] = links.merging(dials) { word, _ in word }

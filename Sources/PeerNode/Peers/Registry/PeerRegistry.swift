@@ -133,8 +133,8 @@ extension PeerRegistry {
         entries[.address(known.address)] = entry
     }
 
-    /// Forgets a device that nothing is shared with, and where it was. What somebody typed is looked up
-    /// again, with the patience that it has come to.
+    /// Drops a device that shares no workspace, and its addresses. A typed address is resolved
+    /// again, with its current dial schedule.
     public mutating func forgetStranger(_ device: DeviceID) {
         guard let entry = entries.removeValue(forKey: .device(device)) else { return }
         for known in entry.addresses.entries where known.source == .manual {
@@ -199,7 +199,7 @@ extension PeerRegistry {
         letGo.forgetOld(at: now)
         var underWay = dialsUnderWay
         let count = underWay.values.reduce(0, +)
-        // What was let go takes places of its own, as many again.
+        // Abandoned attempts have as many places of their own.
         var places = min(
             Limits.dialsInFlightMax - count, 2 * Limits.dialsInFlightMax - count - letGo.count)
         guard places > 0 else { return [] }
@@ -235,8 +235,8 @@ extension PeerRegistry {
         return dials
     }
 
-    /// Which of those that are due goes first: the first of the group with fewest dials under way,
-    /// where that is not as many as one group has.
+    /// Which of the due dials goes first: the first of the group with the fewest running attempts,
+    /// if that is below the limit of a group.
     private static func next(of due: [Group], besides underWay: [Group: Int]) -> Int? {
         let place = due.indices.min { underWay[due[$0]] ?? 0 < underWay[due[$1]] ?? 0 }
         return place.flatMap {
@@ -320,7 +320,7 @@ extension PeerRegistry {
         entry.lastError = error
         entry.lastTried = now
         entry.tries += 1
-        // What was still silent when the round was over has its part in no other one.
+        // An attempt that was still silent when its round ended takes part in no other one.
         let isOver = entry.attempts?.isResting == true
         entry.end(number)
         guard !isOver, entry.nextPlace == nil else {
@@ -436,7 +436,7 @@ extension PeerRegistry {
         let delay = entry.schedule.delayAfterFailure(random: random.number())
         entry.failures += 1
         entry.next = 0
-        // What does not answer keeps the other addresses from nothing.
+        // A silent attempt does not delay the other addresses.
         if var attempts = entry.attempts {
             attempts.rest(until: now + delay)
             entry.stage = .dialing(attempts)

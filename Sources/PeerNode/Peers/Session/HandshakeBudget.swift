@@ -16,7 +16,7 @@ public import WorkspaceModel
 /// All limits delay and never decide. When no agreement is left the caller waits for
 /// `nextAgreement` while the handshake's own deadline runs.
 public struct HandshakeBudget: Sendable {
-    /// What those have whose secret is of one rank in one workspace, or in all together.
+    /// The budget of peers that know a secret of one rank in one workspace, or in all together.
     private struct Share {
         private let name: SecretShare
         var pool: HandshakePool
@@ -34,7 +34,7 @@ public struct HandshakeBudget: Sendable {
             divide(among: parts)
         }
 
-        /// Makes it one of so many. What an answer costs stays within what a second has.
+        /// Makes it one of so many. The cost of an answer stays within the budget of a second.
         mutating func divide(among all: Int) {
             let parts = name.workspace == nil ? 1 : all
             pool.countMax = max(4, name.rank.placesMax / parts)
@@ -63,7 +63,7 @@ public struct HandshakeBudget: Sendable {
 
     private var anonymous: HandshakePool
     private var shares: [SecretShare: Share] = [:]
-    /// Of how many workspaces there are shares.
+    /// The number of workspaces that share the budget.
     private var parts = 1
     private let began: UInt64
     /// Invites among which the secret of a first message may be looked for, and when these were
@@ -189,8 +189,8 @@ public struct HandshakeBudget: Sendable {
 }
 
 extension PeerAddress.Host {
-    /// What counts as one host: an IPv4 address, or the 64 bits of an IPv6 address that a network
-    /// gives to each machine, which picks the other 64 as it likes.
+    /// The unit that counts as one host: an IPv4 address, or the 64-bit prefix of an IPv6 address,
+    /// since a machine picks the other 64 bits as it likes.
     var site: Self {
         guard case .ipv6(let high, _, let scope) = self else { return self }
         return .ipv6(high, 0, scope: scope)

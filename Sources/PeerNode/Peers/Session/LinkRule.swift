@@ -15,7 +15,7 @@ public enum LinkRule {
     /// How long the older link has to answer.
     public static let answerMilliseconds: UInt64 = 2_000
 
-    /// What the rule needs to know of a link.
+    /// The input of the rule about one link.
     public struct Link: Equatable, Sendable {
         /// The owner's number of the link.
         public let number: UInt64

@@ -40,7 +40,7 @@ public struct LocalIdentity: Sendable {
             store: store, features: features)
     }
 
-    /// What a certificate signs: 88 bytes.
+    /// The bytes that a certificate signs: 88.
     static func certifiedBytes(
         device: DeviceID, staticKey: AgreementPublicKey, store: StoreID
     ) -> [UInt8] {
@@ -74,7 +74,7 @@ public struct PeerIdentity: Equatable, Sendable {
 public enum PSKLabel: Hashable, Sendable {
     /// The discovery secret of a workspace; all of them stay accepted.
     case workspace(WorkspaceID, discovery: UInt32)
-    /// What a group key of a workspace gives.
+    /// The link secret of a workspace's group key.
     case epoch(WorkspaceID)
     /// An open invite, by its id.
     case invite(OperationID)

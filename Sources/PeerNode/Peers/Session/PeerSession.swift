@@ -140,8 +140,7 @@ extension PeerSession {
         }
     }
 
-    /// The other side sends nothing more, or the connection broke. What came of an unfinished
-    /// frame is dropped.
+    /// The peer sends nothing more, or the connection broke. An unfinished frame is dropped.
     public func endOfStream(now: UInt64) -> [Effect] {
         switch state {
         case .handshaking: end(.short, now: now)
@@ -191,7 +190,8 @@ extension PeerSession {
                 throw LinkEnding(transport: error)
             }
             heard = now
-            // What lay in the socket when it was asked proves nothing, and comes in the same turn.
+            // Bytes that were in the socket before the ping prove nothing, and arrive in the same
+            // turn.
             if let sent = probe?.sent, now > sent { probe = nil }
             try readMessages(plaintext, now: now, &effects)
         }

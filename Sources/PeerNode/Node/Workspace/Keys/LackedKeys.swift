@@ -60,7 +60,7 @@ struct LackedKeys: Equatable {
     /// None.
     init() {}
 
-    /// What was stored; as much of it as makes sense.
+    /// Decodes what was stored, as far as it is well-formed.
     init(stored bytes: [UInt8]) {
         for start in stride(from: 0, to: bytes.count, by: Self.rowByteCount) {
             var rest = bytes[start...].prefix(Self.rowByteCount)

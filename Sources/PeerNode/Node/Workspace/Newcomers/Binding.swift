@@ -60,8 +60,8 @@ enum Binding {
             ).isSigned(by: joiner.devices, mayRecover: false)
     }
 
-    /// What a recovery key signs once, when it is made: whose it is. Its secret is gone after that,
-    /// so it cannot sign for each workspace; the device that it names does.
+    /// The bytes that a recovery key signs once, when it is made: whose it is. Its secret is gone
+    /// after that, so it cannot sign for each workspace; the device that it names does.
     static func recoveryCertificate(
         agreementKey: [UInt8], of device: DeviceID
     ) -> [UInt8] {
@@ -161,7 +161,7 @@ extension AuthorityPayload {
         if case .addDevices(_, _, _, let takesPlace) = self { takesPlace } else { false }
     }
 
-    /// What the payload keeps of the content it revokes.
+    /// How far the payload keeps the content it revokes.
     var cuts: [CutEntry] {
         switch self {
         case .grant(let grant): grant.cuts

@@ -54,7 +54,7 @@ struct DeviceCompany {
             answerer: answerer, member: member)
     }
 
-    /// What each device of the list signs.
+    /// The bytes that each device of the list signs.
     func message(for devices: [DeviceEntry]) -> [UInt8] {
         Array("wsx-dev2".utf8) + [type] + workspace + context + answerer.bytes + member.bytes
             + Hash.personal("wsx-devs2", DeviceEntry.encodedKeys(devices))

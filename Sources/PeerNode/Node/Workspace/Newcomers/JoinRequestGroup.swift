@@ -19,7 +19,7 @@ struct JoinRequestGroup {
         return PublicID.request(name)
     }
 
-    /// What tells one request from another.
+    /// Distinguishes one request from another.
     struct Person: Hashable {
         private let invite: OperationID
         private let member: MemberID
@@ -51,8 +51,8 @@ extension Workspace {
         grouped(invites.invites.flatMap { invites.requests[$0] ?? [] })
     }
 
-    /// What one person has asked for, in the order in which the requests came. Anybody may ask by an
-    /// open invite, so what is asked for one of them must not cost what all have asked.
+    /// The requests of one person, in the order of arrival. Anybody may ask by an open invite, so a
+    /// query about one person must not cost what all have asked.
     func joinRequests(by member: MemberID) -> [JoinRequestGroup] {
         grouped(invites.requestsByMember[member] ?? [])
     }

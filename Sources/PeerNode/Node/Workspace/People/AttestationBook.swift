@@ -47,7 +47,7 @@ struct AttestationBook {
         }
     }
 
-    /// What several members cannot have.
+    /// A value that only one member can have.
     struct Claim: Hashable {
         let kind: Attestation.Kind
         let provider: String?
@@ -58,7 +58,7 @@ struct AttestationBook {
     enum State: Equatable {
         /// Its word counts.
         case valid
-        /// What was said was taken back, by this word.
+        /// The attestation was withdrawn by this operation.
         case withdrawn
         /// Its author may not attest, or no longer.
         case verifierGone
@@ -66,7 +66,7 @@ struct AttestationBook {
         case taken
     }
 
-    /// What a register says.
+    /// The value of a register.
     struct Finding: Equatable {
         /// The word that counts, or would.
         let word: Word

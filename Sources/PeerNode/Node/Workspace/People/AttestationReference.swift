@@ -1,7 +1,7 @@
 import WorkspaceModel
 
-/// What an event keeps of an attestation beside its operation, which may be erased: whose it is,
-/// about what, and its state then.
+/// The part of an attestation that an event keeps beside the operation, which may be erased: whose
+/// it is, about what, and its state then.
 struct AttestationReference: Equatable {
     let place: AttestationBook.Place
     /// As in `AttestationObject`.

@@ -12,6 +12,6 @@ struct FormerName: Equatable {
 struct OpenedFormerNames {
     /// By the operation that says them; of each member as many as former names are taken.
     var words: [MemberID: [OperationID: String]] = [:]
-    /// What people were called as they came in.
+    /// The names of people at their admission.
     var admitted: [MemberID: String] = [:]
 }

@@ -30,7 +30,7 @@ struct ProfileHeads {
         guard ids.insert(id).inserted else { return }
         heap.append(Rank(timestamp: timestamp.rawValue, id: id))
         rise()
-        // One that comes back leaves its former place in the heap.
+        // A restored one leaves its former place in the heap.
         guard heap.count > 2 * ids.count + 16 else { return }
         visitCount += heap.count
         var seen: Set<OperationID> = []

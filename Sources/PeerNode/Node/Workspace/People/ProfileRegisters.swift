@@ -7,11 +7,11 @@ import WorkspaceModel
 /// largest (hlc, id). So it is a function of the set of operations and their verdicts. No text is
 /// stored here: a value is decrypted from the operation that counts.
 struct ProfileRegisters {
-    /// What a member says something about.
+    /// The subject of a member's assertion.
     enum Subject: Hashable {
         case name
         case field(ProfileChange.Field)
-        /// What it is called. Whose it is shows only when that is looked up.
+        /// The name of a device. Whose it is shows only when that is looked up.
         case device(DeviceID)
 
         /// The one that is named; `nil` of what is about the member.
