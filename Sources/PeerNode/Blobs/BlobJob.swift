@@ -34,8 +34,8 @@ public enum BlobJob: Sendable {
     /// Long: decrypts a range of a file and hands it to the connection of this number, the first
     /// chunk at once and one more each time it is told to continue.
     case stream(ErrandID, SavedContents, Range<UInt64>, for: UInt64)
-    /// Long: seals a file of so many bytes under a key that is drawn for it, as the connection of this
-    /// number hands them in.
+    /// Long: seals a file of a given size under a fresh key, as the connection of this number
+    /// uploads it.
     case receive(ErrandID, byteCount: UInt64, key: BlobKey, for: UInt64)
     /// Goes on with one of these two: the connection has taken what it was given, or hands in bytes.
     case goOn(ErrandID, [UInt8])

@@ -100,7 +100,7 @@ public final class NodeLoop {
     /// Bytes of answers and events that clients have not taken.
     var unsentControlBytes: Int { control.unsentByteCount }
 
-    /// How many links to peers stand.
+    /// How many links to peers are open.
     public var linkCount: Int { links.count }
 
     /// Runs until the node is told to stop, by a signal or by its host.

@@ -41,7 +41,7 @@ public enum NodeProcess {
     /// SQLite's memory in this process: 8 MiB of pages, and room for large statements.
     private static let databaseByteCountMax: Int64 = 64 * 1024 * 1024
 
-    /// Blocks from so many bytes on are taken from the system and given back each for itself.
+    /// Blocks of this size or more are allocated from the system and returned to it individually.
     static let mappedByteCountMin: Int32 = 1024 * 1024
     /// Free memory that is kept for the next allocation. A turn allocates and frees whole pieces of
     /// files; each would otherwise be returned to the kernel, requested again and zeroed.

@@ -5,7 +5,7 @@ public protocol ChannelCommands {
     /// Makes a channel.
     func createChannel(_ draft: ChannelDraft, _ scope: CallScope) throws(NodeError)
         -> Made<ChannelObject>
-    /// The channels one is in, or all one may see.
+    /// The channels the caller is in, or all that they may see.
     func channels(all: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<ChannelObject>
     /// One channel.

@@ -42,7 +42,7 @@ public struct PolicyEdit: Sendable {
 public struct JoinDraft: Sendable {
     /// `wsx://join/…`, not yet decoded. Comes from outside.
     public let link: String
-    /// The name of the identity to make where there is none.
+    /// The name of the identity to create, if there is none.
     public let name: String?
     /// How long to look for somebody who may admit.
     public let timeoutMilliseconds: Int64
@@ -58,7 +58,7 @@ public struct RecoveryDraft: Sendable {
     public let phrase: String
     /// An invite link of the workspace, open or used, not yet decoded. Comes from outside.
     public let link: String
-    /// The name of the identity to make where there is none.
+    /// The name of the identity to create, if there is none.
     public let name: String?
     /// How long to look for somebody who has the workspace.
     public let timeoutMilliseconds: Int64
@@ -90,7 +90,7 @@ public struct ChannelDraft: Sendable {
     public let topic: String?
     /// Whether only those who were added see it. It stays what it is made as.
     public let isPrivate: Bool
-    /// What those who come later see: `all` or `from-join`; only private channels take the latter.
+    /// What later members see: `all` or `from-join`; only private channels take the latter.
     public let history: String
 }
 
@@ -154,7 +154,7 @@ public struct HistoryRequest: Sendable {
     public let until: Int64?
     /// Only what is pinned.
     public var isPinned = false
-    /// At most so many, 1 to 100.
+    /// The maximum number, 1 to 100.
     public let limit: Int
 }
 
@@ -178,7 +178,7 @@ public struct SubscriptionRequest: Sendable {
 public struct EventsRequest: Sendable {
     /// Which ones, as for a stream.
     public let subscription: SubscriptionRequest
-    /// At most so many.
+    /// The maximum number.
     public let limit: Int
     /// How long to wait for the first; 0 answers at once.
     public let timeoutMilliseconds: Int64

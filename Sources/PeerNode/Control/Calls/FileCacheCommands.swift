@@ -23,7 +23,7 @@ public enum CachePeriod: String, Sendable, CaseIterable {
     /// Until the room is needed.
     case forever
 
-    /// The same in milliseconds; `nil` is no end.
+    /// The same in milliseconds; `nil` for no limit.
     public var milliseconds: UInt64? {
         switch self {
         case .week: 7 * 24 * 3_600_000
@@ -35,7 +35,7 @@ public enum CachePeriod: String, Sendable, CaseIterable {
 
 /// The commands for files that are fetched automatically.
 public protocol FileMediaCommands {
-    /// Which kinds of files come by themselves.
+    /// Which kinds of files are fetched automatically.
     func media() throws(NodeError) -> Page<MediaObject>
     /// Says it of some kinds.
     func setMedia(_ edit: MediaEdit) throws(NodeError) -> Page<MediaObject>
@@ -77,6 +77,6 @@ public struct MediaEdit: Sendable {
     public let kinds: [MediaKind]
     /// When they come.
     public let policy: MediaPolicy
-    /// Only files of at most so many bytes; `nil` for all.
+    /// Only files up to this number of bytes; `nil` for all.
     public let byteCountMax: Int64?
 }

@@ -64,7 +64,7 @@ public struct SaveRequest: Sendable {
 public struct ReadRequest: Sendable {
     /// Its id, `b_…`.
     public let file: String
-    /// The first byte, from 0; below 0, so many bytes before the end.
+    /// The first byte, from 0; a negative value counts from the end.
     public let offset: Int64
     /// How many bytes at most, from 1; `nil` for all up to the end.
     public let length: Int64?
@@ -83,7 +83,7 @@ public struct ReadRequest: Sendable {
             start = size - min(size, offset.magnitude)
         } else {
             start = offset.magnitude
-            // All of an empty file is no byte.
+            // The whole of an empty file is an empty range.
             guard start < size || offset == 0 && length == nil else { return nil }
         }
         guard let length else { return start..<size }

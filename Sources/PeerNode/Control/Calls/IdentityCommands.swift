@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 /// The commands for the identity of this home, and for the passphrase that unlocks it.
 public protocol IdentityCommands {
-    /// Makes the identity of this home. A second one is `duplicate`.
+    /// Creates the identity of this home. If there is one already, the call fails with `duplicate`.
     func createIdentity(_ draft: IdentityDraft, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
     /// The identity of this home; with the recovery phrase, which is shown once.

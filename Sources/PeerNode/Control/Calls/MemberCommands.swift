@@ -34,7 +34,7 @@ public struct RemovalDraft: Sendable {
 public protocol InviteCommands {
     /// Joins by a link. Answers with the workspace after admission and first sync.
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// Who may come in, and who may bring them.
+    /// Who may join, and who may invite.
     func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject
     /// Changes what is given of the policy.
     func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject

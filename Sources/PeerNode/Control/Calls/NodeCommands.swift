@@ -89,7 +89,7 @@ public protocol EventCommands {
     /// The next events, at once or when there are any. Answers with `Page<EventObject>`.
     func waitForEvents(_ request: EventsRequest, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
-    /// Stores how far the reader `name` has come, and warns where it gave up what is there.
+    /// Stores the position of the reader `name`, and warns where it skipped stored events.
     func acknowledge(
         name: String, cursor: String, warning: String?, _ scope: CallScope
     ) throws(NodeError) -> ReaderObject

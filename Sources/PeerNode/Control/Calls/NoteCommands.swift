@@ -85,9 +85,9 @@ public struct NoteEditRequest: Sendable {
 
 /// How a note is deleted.
 public enum NoteDeletion: Sendable {
-    /// It can come back.
+    /// It can be restored.
     case hiding
-    /// It comes back.
+    /// It is restored.
     case undoing
     /// All of it is erased everywhere, permanently.
     case purging

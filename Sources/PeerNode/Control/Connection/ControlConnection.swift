@@ -295,7 +295,7 @@ public struct ControlConnection {
         return true
     }
 
-    /// The bytes of a file that have come since the last time, for a request that hands one in.
+    /// The bytes of a file that have arrived since the last call, for an uploading request.
     public mutating func takeFile() -> [UInt8] {
         guard !isBroken else { return [] }
         let bytes =

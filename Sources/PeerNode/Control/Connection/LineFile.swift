@@ -10,7 +10,7 @@ struct LineFile {
         case asked
         /// So many bytes are still to come, and the desk takes them.
         case coming(left: Int64)
-        /// So many bytes are still to come, and nobody wants them any more.
+        /// This many bytes are still expected, and are discarded.
         case unwanted(left: Int64)
         /// All of it came, and the answer is awaited.
         case came
@@ -29,7 +29,7 @@ struct LineFile {
     /// A file that is asked for.
     init(askedBy call: UInt64) { (self.call, stage) = (call, .asked) }
 
-    /// A file of so many bytes that is handed in.
+    /// A file of this many bytes that is being uploaded.
     init(_ byteCount: Int64, handedInBy call: UInt64) {
         self.call = call
         stage = byteCount > 0 ? .coming(left: byteCount) : .came
@@ -62,7 +62,7 @@ struct LineFile {
         return false
     }
 
-    /// Whether the next line is no part of it.
+    /// Whether the next line is not part of it.
     var isOver: Bool {
         if case .over = stage { return true }
         return false
@@ -78,7 +78,7 @@ struct LineFile {
 
     // MARK: Bytes
 
-    /// The bytes that have come for the desk.
+    /// The bytes that have arrived for the desk.
     mutating func take(from splitter: inout LineSplitter) -> [UInt8] {
         guard case .coming(let left) = stage else { return [] }
         let bytes = splitter.raw(Int(clamping: left))
@@ -87,7 +87,7 @@ struct LineFile {
         return bytes
     }
 
-    /// Throws away what has come and nobody wants.
+    /// Discards bytes that are not wanted.
     ///
     /// - Returns: whether there was any.
     mutating func drop(from splitter: inout LineSplitter) -> Bool {

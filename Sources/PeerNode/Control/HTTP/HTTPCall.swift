@@ -117,7 +117,7 @@ struct HTTPCall {
 
     // MARK: Events
 
-    /// Seconds of silence after which a stream shows that it stands, if the query names none.
+    /// Seconds of silence after which a stream shows that it is alive, if the query names none.
     static let keepaliveSeconds: Int64 = 45
 
     private static func events(_ request: HTTPRequest) throws(HTTPResponse) -> Self {
@@ -140,7 +140,7 @@ struct HTTPCall {
             }
         }
         for list in lists where !list.items.isEmpty { try call.add(list.name, .array(list.items)) }
-        // A browser's reader comes back with it to the address that it began with.
+        // A browser's event source sends it when it reconnects to the same address.
         if let last = request.field("last-event-id"), !last.isEmpty {
             call.parameters["since"] = .string(last)
         }

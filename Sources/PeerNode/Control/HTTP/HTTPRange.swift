@@ -5,9 +5,9 @@ import WorkspaceModel
 /// A single range is honoured. Anything else, including several ranges, requests the whole file, as
 /// the RFC allows.
 struct HTTPRange: Equatable {
-    /// As `blob.read` takes it: below 0, so many bytes before the end.
+    /// As `blob.read` takes it: a negative value counts from the end.
     let offset: Int64
-    /// At most so many bytes; `nil` for all up to the end.
+    /// The maximum number of bytes; `nil` for all up to the end.
     let length: Int64?
 
     /// The range that the value of a `Range` field names; `nil` where all is asked for.
@@ -51,7 +51,7 @@ struct HTTPEntityTag: Equatable {
 
     /// The tag of a file.
     ///
-    /// - Parameter id: `b_…`; what is none makes a tag that nothing has.
+    /// - Parameter id: `b_…`; anything else makes a tag that matches nothing.
     init(id: String) { text = "\"\(id)\"" }
 
     /// Whether `If-None-Match` names it.

@@ -44,7 +44,7 @@ enum HTTPText {
         return rest
     }
 
-    /// With the letters A to Z as small ones, and U+FFFD for what is no UTF-8.
+    /// In lower case (A to Z only), with U+FFFD for invalid UTF-8.
     static func lowercased(_ bytes: some Sequence<UInt8>) -> String {
         String(
             decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
@@ -74,7 +74,7 @@ enum HTTPText {
 
     /// Undoes percent-encoding.
     ///
-    /// - Returns: `nil` for an escape that is none, for what is no UTF-8 then, and for control
+    /// - Returns: `nil` for an invalid escape, for invalid UTF-8 after decoding, and for control
     ///   characters where `allowsControls` is false.
     static func decoded(
         _ bytes: some Sequence<UInt8>, plusIsSpace: Bool, allowsControls: Bool

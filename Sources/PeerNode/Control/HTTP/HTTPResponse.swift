@@ -10,7 +10,7 @@ struct HTTPResponse: Error, Equatable, Sendable {
     var fields: [HTTPRequest.Field] = []
     /// Whole; for a stream what it begins with.
     var body: [UInt8] = []
-    /// Whether more follows for as long as the connection stands.
+    /// Whether more follows while the connection is open.
     var isStream = false
     /// The length of a file that follows, or would follow, in place of `body`.
     var fileByteCount: Int64?
@@ -23,7 +23,7 @@ struct HTTPResponse: Error, Equatable, Sendable {
         Self(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
     }
 
-    /// The answer to a failed call that is no JSON-RPC.
+    /// The answer to a failed call outside JSON-RPC.
     static func failure(_ error: NodeError) -> Self {
         json(error.kind.httpStatus, ["error": error.json]).asking(toWaitFor: error)
     }

@@ -18,8 +18,8 @@ struct HookPayload: Equatable {
 
     /// Reads what was posted to `/hooks/CHANNEL`.
     ///
-    /// curl calls everything a form unless it is told otherwise. So a form is one only if it has
-    /// `payload=`; and what is no form is JSON if it is an object with a message, else text.
+    /// curl labels every body a form unless told otherwise. So a body is a form only if it has
+    /// `payload=`; otherwise it is JSON if it is an object with a message, else text.
     init(hook request: HTTPRequest) throws(Problem) {
         switch request.mediaType {
         case "application/x-www-form-urlencoded", "":

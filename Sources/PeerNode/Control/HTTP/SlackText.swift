@@ -200,7 +200,7 @@ struct SlackToken {
     /// As it is shown.
     let text: String
 
-    /// `nil` for what is no token, such as a word in angle brackets.
+    /// `nil` for anything else, such as a word in angle brackets.
     init?(_ content: some Collection<UInt8>) {
         let bar = UInt8(ascii: "|")
         let target = String(decoding: Array(content.prefix { $0 != bar }), as: UTF8.self)

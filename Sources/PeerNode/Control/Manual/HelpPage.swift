@@ -2,7 +2,7 @@
 public struct HelpPage: Sendable {
     /// Columns of most terminals, and of what is read elsewhere. Longer lines are hard to read.
     private static let columnsMax = 80
-    /// Where there are fewer, what explains something stands below it.
+    /// With fewer columns, explanations are put below what they explain.
     private static let besideColumnsMin = 60
     /// The left side of a table at most.
     private static let leftColumnsMax = 34
@@ -10,7 +10,7 @@ public struct HelpPage: Sendable {
     private let columns: Int
     private var isNarrow: Bool { columns < Self.besideColumnsMin }
 
-    /// - Parameter columns: of the terminal; `nil` where there is none.
+    /// - Parameter columns: the width of the terminal; `nil` without one.
     public init(columns: Int? = nil) {
         self.columns = min(max(columns ?? Self.columnsMax, 20), Self.columnsMax)
     }

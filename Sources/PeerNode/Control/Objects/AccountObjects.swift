@@ -51,7 +51,7 @@ public struct AccountClaimObject: ControlObject {
     /// Until when the nonce is good, milliseconds since 1970.
     public var expiresAt: Int64?
 
-    /// A link that has come so far.
+    /// A link in the given state.
     public init(provider: String, state: String) {
         (self.provider, self.state) = (provider, state)
     }

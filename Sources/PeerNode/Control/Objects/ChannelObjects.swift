@@ -30,7 +30,7 @@ public struct ChannelObject: ControlObject {
     public var createdAt: Int64
     /// Whether another channel's name looks like its own; `twin` is there only then.
     public var isTwin = false
-    /// Whether it was deleted, which events tell of that speak of it.
+    /// Whether it was deleted; only in events about it.
     public var isDeleted = false
 
     /// How a channel is set up, and by whom. A deleted one is told of with it.

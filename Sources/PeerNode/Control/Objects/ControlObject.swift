@@ -8,7 +8,7 @@ public protocol ControlObject: Sendable {
 
 /// Which part of a list is requested.
 public struct PageRequest: Sendable {
-    /// At most so many items.
+    /// The maximum number of items.
     public let limit: Int
     /// `next` of the page before, or `nil` for the first. Comes from outside.
     public let cursor: String?
@@ -66,7 +66,7 @@ struct PageEnd {
 
     static func cursor(_ place: Int) -> String { "n\(place)" }
 
-    /// What of a list of so many items a page has.
+    /// The part of a list of `count` items that a page has.
     ///
     /// - Throws: `bad_request` for a cursor that no list gave.
     static func part(

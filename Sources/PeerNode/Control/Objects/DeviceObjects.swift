@@ -10,7 +10,7 @@ public struct DeviceObject: ControlObject {
     public var isSelf = false
     /// Milliseconds since 1970.
     public var addedAt: Int64
-    /// How it came in: `founded`, `invited`, `linked`, `returned`, or `recovered` by the phrase.
+    /// How it was added: `founded`, `invited`, `linked`, `returned`, or `recovered` by the phrase.
     public var origin = "invited"
     /// Who added it: the admitting member, or the device's member.
     public var addedBy: PersonObject?

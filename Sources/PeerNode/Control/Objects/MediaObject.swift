@@ -6,7 +6,7 @@ public struct MediaObject: ControlObject {
     public let kind: String
     /// `manual`, `unmetered` or `always`.
     public let policy: String
-    /// Only files of at most so many bytes; `nil` for all.
+    /// Only files up to this number of bytes; `nil` for all.
     public let byteCountMax: Int64?
     /// Whether the network costs by the byte now, as far as is known.
     public let isMetered: Bool

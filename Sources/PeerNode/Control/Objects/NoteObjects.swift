@@ -18,7 +18,7 @@ public struct NoteObject: ControlObject {
     public var editedAt: Int64?
     /// By whom.
     public var editedBy: PersonObject?
-    /// Whether it was deleted, and can come back.
+    /// Whether it was deleted, and can be restored.
     public var isDeleted = false
     /// Who asks others to wait, `{by, device, at}` or `null`; `nil` where nobody asked for that.
     public var lock: JSONValue?
@@ -151,8 +151,8 @@ public struct NoteWatchObject: ControlObject {
     public let cursor: String
     /// `n_…`.
     public let id: String
-    /// The version that its first change is of, unless the text changed in the same moment: a change from
-    /// another version than the last one means that the text has to be read again.
+    /// The version that its first change refers to, unless the text changed at the same moment: a
+    /// change from another version than the last one means that the text has to be read again.
     public let version: String
 
     /// All fields.

@@ -23,7 +23,8 @@ public struct PolicyObject: ControlObject {
     public let mayAttest: String
     /// `closed`, `request` or `open`.
     public let join: String
-    /// The link by which people come in or ask to; `nil` while it is closed, or used up.
+    /// The link by which people join or ask to; `nil` while joining is closed, or the link is used
+    /// up.
     public let address: String?
     /// Files that one message may have.
     public var attachments = Int64(Limits.filesPerMessageUsual)

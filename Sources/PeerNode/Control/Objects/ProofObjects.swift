@@ -39,7 +39,7 @@ public struct EmailClaimObject: ControlObject {
     /// When the code ends, milliseconds since 1970; `nil` where none was sent.
     public var expiresAt: Int64?
 
-    /// A proof that has come so far.
+    /// A proof in the given state.
     public init(email: String, state: String) {
         (self.email, self.state) = (email, state)
     }

@@ -6,7 +6,7 @@ public struct ReminderObject: ControlObject {
     public enum State: String, Sendable {
         /// Its time is to come.
         case waiting
-        /// Its time has come, and nobody has dismissed it.
+        /// It is due, and nobody has dismissed it.
         case due
         /// It was cancelled, or dismissed.
         case cancelled

@@ -54,7 +54,7 @@ public struct SearchHit: ControlObject {
         self.matches = matches
     }
 
-    /// All fields; the thing itself stands under its kind.
+    /// All fields; the item itself is under its kind.
     public var json: JSONValue {
         let matches = JSONValue.array(
             self.matches.map {
@@ -134,7 +134,7 @@ public struct SearchRequest: Sendable {
     public let has: String?
     /// Whether the best come first instead of the newest.
     public let isRanked: Bool
-    /// At most so many.
+    /// The maximum number.
     public let limit: Int
     /// `next` of the page before. Comes from outside.
     public let cursor: String?

@@ -61,7 +61,7 @@ public struct WorkspaceObject: ControlObject {
     public var note: String?
     /// `member`, `deleted`, or what `removed_how` says.
     public var state = "member"
-    /// The link by which anybody may come in or ask to, where the policy says so.
+    /// The link by which anybody may join or ask to, where the policy allows it.
     public var address: String?
     /// To whom an owner who leaves hands it.
     public var successor: PersonObject?

@@ -80,7 +80,7 @@ private func sentence(about parameter: ParameterDefinition, _ misfit: Misfit) ->
         ? "'\(parameter.name)' is missing" : "'\(parameter.name)' must be \(parameter.shape.words)"
 }
 
-/// A field's name as it is answered: whole unless it is absurd.
+/// A field's name as it is reported: whole unless it is absurdly long.
 private func shortened(_ name: String) -> String {
     name.utf8.count <= 64 ? name : String(String.UnicodeScalarView(name.unicodeScalars.prefix(64)))
 }

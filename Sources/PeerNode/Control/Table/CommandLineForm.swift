@@ -2,7 +2,7 @@
 public struct CommandLineForm: Sendable {
     /// The words that select it, such as `channel`, `create`.
     public let words: [String]
-    /// The parameters that stand without a flag, in order. The last may be a list.
+    /// The positional parameters, in order. The last may be a list.
     public let positions: [String]
     /// Example lines for help, without the program's name.
     public let examples: [String]
@@ -10,7 +10,8 @@ public struct CommandLineForm: Sendable {
     public let flow: Flow
     /// The confirmation that a person is asked for before an irreversible change.
     public let question: Question?
-    /// Who may do it, where it ends, gives or takes something: a part of a name is not enough for it.
+    /// Who may do it, if it ends, grants or revokes something: a part of a name is not enough for
+    /// it.
     public let weight: Weight?
     /// Which message `last` means.
     public let last: LastMessage
@@ -54,7 +55,7 @@ extension CommandLineForm {
         case join
         /// It links another device, or becomes one.
         case linkDevice
-        /// It comes back by the recovery phrase, in a home that may be new.
+        /// It recovers by the recovery phrase, in a home that may be new.
         case recover
         /// It makes an identity, in a home that may be new.
         case makeIdentity
@@ -139,7 +140,7 @@ extension CommandLineForm {
         /// It prints where the settings are.
         case settingsPath
 
-        /// Whether `--timeout` says how long it lasts, so that it is no measure for an answer.
+        /// Whether `--timeout` limits how long it runs, and not the wait for an answer.
         public var isStream: Bool {
             [.tail, .events, .watchNote, .attachNote, .lockNote].contains(self)
         }
@@ -173,7 +174,8 @@ extension CommandLineForm {
         case removesPassphrase
     }
 
-    /// Who may do something of weight. The node decides; this spares a question to everybody else.
+    /// Who may do something irreversible. The node decides; this spares a question to everybody
+    /// else.
     public enum Weight: Sendable {
         /// The node alone can say.
         case unknown

@@ -24,7 +24,7 @@ struct RequestEnvelope {
     let method: String
     let parameters: JSONObject
 
-    /// A line that is no request, and the id to answer with.
+    /// A line that is not a request, and the id to answer with.
     struct Refusal: Error {
         let error: NodeError
         let id: JSONValue
@@ -102,7 +102,7 @@ struct LineSplitter {
 
     mutating func append(_ more: [UInt8]) { bytes.append(contentsOf: more) }
 
-    /// The next bytes as they are, at most so many, and no line.
+    /// The next bytes unchanged, up to a maximum, without splitting into lines.
     mutating func raw(_ countMax: Int) -> [UInt8] {
         let end = start + min(max(countMax, 0), storedCount)
         let taken = Array(bytes[start..<end])

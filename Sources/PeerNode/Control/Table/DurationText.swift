@@ -4,7 +4,7 @@ public enum DurationText {
         ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
-    /// Milliseconds of `30s` or `1h30m`, the larger unit first; `nil` for text that is no whole
+    /// Milliseconds of `30s` or `1h30m`, the larger unit first; `nil` for anything but a whole
     /// number with a unit, or too long a time.
     public static func milliseconds(_ text: String) -> Int64? {
         var rest = Array(text.utf8)[...]

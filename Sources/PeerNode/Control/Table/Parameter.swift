@@ -94,7 +94,7 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
         return Parameter<Value?>(definition) { json in json.map { read($0) } }
     }
 
-    /// The same parameter, for which `value` stands when it is left out.
+    /// The same parameter, with a default.
     ///
     /// - Parameter shown: how documentation writes the value, if not as it describes itself.
     func defaulting(to value: Value, shown: String? = nil) -> Parameter<Value> {

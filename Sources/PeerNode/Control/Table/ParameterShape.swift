@@ -26,7 +26,7 @@ public indirect enum ParameterShape: Sendable {
     case flag
     /// One of these words.
     case choice([String])
-    /// A list of so many values.
+    /// A list with a bounded number of values.
     case list(ParameterShape, count: ClosedRange<Int>)
     /// A place on the earth: degrees as text, or an object.
     case location
@@ -40,7 +40,7 @@ public enum Misfit: String, Sendable {
     case missing
     /// No parameter has this name.
     case unknown
-    /// A value of another JSON type, or a number that is no integer.
+    /// A value of another JSON type, or a number that is not an integer.
     case type
     /// Nothing, where something must be.
     case empty

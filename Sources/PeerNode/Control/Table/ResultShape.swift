@@ -4,7 +4,7 @@ extension Command {
     public enum Shape: Sendable {
         /// Any object, field by field.
         case fields
-        /// A text as it stands.
+        /// Plain text.
         case text
         /// A stream that begins: events follow the answer.
         case subscription
@@ -37,7 +37,7 @@ extension Command {
         case fileHolders
         /// The room that files take.
         case cache
-        /// When files come by themselves.
+        /// When files are fetched automatically.
         case media
         /// A file whose bytes go over the connection itself, which HTTP alone can do.
         case fileBody
@@ -112,11 +112,11 @@ extension Command {
         case profile
         /// Whether an address is anybody's.
         case emailCheck
-        /// How far the proof of an address has come.
+        /// The progress of proving an address.
         case emailClaim
         /// What members have proved.
         case attestations
-        /// How far the link to an account has come.
+        /// The progress of linking an account.
         case accountClaim
         /// Accounts that are linked.
         case accountLinks
@@ -131,7 +131,7 @@ extension Command {
         case identity
         /// The outcome of replacing a recovery phrase.
         case newPhrase
-        /// A link for another device, or the identity that this one has by it.
+        /// A link for another device, or the identity that this device got by one.
         case deviceLink
         /// Devices.
         case devices
@@ -169,7 +169,7 @@ extension Command {
         case explanation
     }
 
-    /// What the answers of a method are made of; `fields` where there is no such method.
+    /// The shape of a method's answers; `fields` where there is no such method.
     public static func shape(of method: String) -> Shape { known(method)?.shape ?? .fields }
 
     /// What people are told where the list that a method answers is empty, or `nil`.

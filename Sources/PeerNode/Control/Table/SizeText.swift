@@ -7,7 +7,7 @@ public enum SizeText {
         ("tib", 1 << 40),
     ]
 
-    /// Bytes of `20GB`; `nil` for text that is no number with a unit, or too large.
+    /// Bytes of `20GB`; `nil` for anything but a number with a unit, or too large.
     ///
     /// - Parameter text: comes from outside. A unit may be in letters of either case.
     public static func bytes(_ text: String) -> Int64? {
@@ -30,7 +30,7 @@ public enum SizeText {
             let number = Int64(String(decoding: digits, as: UTF8.self)),
             let unit = units.first(where: { $0.name.utf8.elementsEqual(name.utf8) })
         else { return nil }
-        // A part of a byte is none.
+        // Fractions of a byte are invalid.
         guard places == 0 || unit.bytes > 1 else { return nil }
         let (product, isTooLarge) = number.multipliedReportingOverflow(by: unit.bytes)
         guard !isTooLarge else { return nil }

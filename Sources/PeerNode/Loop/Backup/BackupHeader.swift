@@ -28,7 +28,7 @@ struct BackupHeader: Equatable {
     /// Of one with files.
     static let filesByteCount = byteCount + 48
     static let pieceByteCount = 64 * 1024
-    /// Of a part that is no store and no files: the identity, or the settings.
+    /// The size limit of the smaller parts: the identity and the settings.
     static let smallByteCountMax = 1024 * 1024
     static let vaultByteCount = 121
     static let partCount = 3
@@ -109,7 +109,7 @@ struct BackupHeader: Equatable {
     /// All of it.
     var bytes: [UInt8] { body + Hash.personal("wsx-backup2", body) }
 
-    /// Any bytes are safe; `nil` for what is no whole header of this version.
+    /// Accepts arbitrary bytes; `nil` for anything but a complete header of this version.
     init?(_ bytes: [UInt8]) {
         let isFormer = bytes.starts(with: Self.formerMagic)
         let hasFiles = bytes.starts(with: Self.filesMagic)

@@ -65,8 +65,8 @@ struct BackupReader {
         return opened
     }
 
-    /// Gives a part to `take`, piece by piece, each checked as far as it can be by itself; the
-    /// hash of all of it is known only at the end.
+    /// Passes a part to `take`, piece by piece, each checked as far as possible; the hash of the
+    /// whole is known only at the end.
     func read(
         _ part: Int, _ key: BackupKey?, _ take: ([UInt8]) throws(SystemError) -> Void
     ) throws(NodeError) {
@@ -166,7 +166,7 @@ struct BackupReader {
 
     /// Whether a backup could be restored: its hashes, its identity, and its store's own checks.
     ///
-    /// The store is unpacked into the home for as long as it is looked at.
+    /// The store is unpacked into the home for the duration of the check.
     static func verify(
         _ path: String, passphrase: [UInt8]?, in home: HomeFolder
     ) throws(NodeError) -> JSONValue {

@@ -80,7 +80,7 @@ final class ChildRunner {
         startNext(now: now)
     }
 
-    /// Drops those that wait: their texts are nobody's to show any more.
+    /// Drops waiting jobs: their texts must not be shown any more.
     func forgetWaiting() {
         waiting = []
         questions.forgetWaiting()
@@ -109,7 +109,7 @@ final class ChildRunner {
         running?.child.passTime(now: now)
     }
 
-    /// Kills what runs, and starts nothing any more.
+    /// Kills the running command, and starts no more.
     func close() {
         isClosed = true
         waiting = []

@@ -66,7 +66,7 @@ final class MeterWatch {
     /// Gives up a question that takes too long.
     func passTime(now: UInt64) { running?.passTime(now: now) }
 
-    /// Asks nothing any more.
+    /// Stops asking.
     func close() {
         isClosed = true
         running?.end(on: driver)

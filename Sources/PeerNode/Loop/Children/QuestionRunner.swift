@@ -45,11 +45,11 @@ final class QuestionRunner {
         startNext(now: now)
     }
 
-    /// Drops those that wait: nobody wants to know any more.
+    /// Drops waiting questions: the answers are no longer needed.
     func forgetWaiting() { waiting = [] }
 
-    /// Drops those that wait and kills those that run, whose questions nobody may have any more. Each has
-    /// answered nothing then, whatever it has said.
+    /// Drops waiting questions and kills running commands, because their questions must not be
+    /// kept. Each counts as unanswered, whatever it has printed.
     func forgetAll() {
         var questions: [UInt64] = []
         for case .noticed(.answered(let question, _)) in inputs { questions.append(question) }
@@ -80,7 +80,7 @@ final class QuestionRunner {
         for token in running.keys { running[token]?.child.passTime(now: now) }
     }
 
-    /// Kills what runs, and starts nothing any more.
+    /// Kills running commands, and starts no more.
     func close() {
         isClosed = true
         waiting = []

@@ -55,6 +55,6 @@ final class TokenRunner {
     /// others are killed. Each is reported to the core as failed.
     func forget() { runner.forgetQuestions() }
 
-    /// Kills what runs, and starts nothing any more.
+    /// Kills running checks, and starts no more.
     func close() { runner.close() }
 }

@@ -68,7 +68,7 @@ struct WatchedChild {
     /// - Returns: its status, as of `DetachedProcess.wait`; `nil` where there is none.
     func takeEnd(on driver: NodeDriver, killsRest: Bool = false) -> Int32? {
         driver.poller.forget(descriptor)
-        // While nobody has waited for it, the number of its group is no other's.
+        // Until somebody waits for it, the number of its group cannot be another's.
         if killsRest { Self.killGroup(of: process) }
         return try? DetachedProcess.wait(for: process)
     }

@@ -40,7 +40,7 @@ final class ControlClients {
     static let slowReaderMilliseconds: UInt64 = 60_000
     /// Bytes that one client may hand in, in one turn.
     private static let readByteCountMax = 256 * 1024
-    /// Events are read from the store for about so many bytes at a time.
+    /// About how many bytes of events are read from the store at a time.
     private static let eventRoom = 128 * 1024
     /// Events that one turn delivers, to all clients together: about 5 ms, during which calls wait.
     /// One client may get more at a time.
@@ -166,7 +166,7 @@ final class ControlClients {
     /// Whether calls of a client that were put off may be handed in again.
     private func goesOn(_ client: Client) -> Bool { !client.putOff.isEmpty && hasRoom(for: client) }
 
-    /// Whether more may be asked for a client: of what it has not read there is not too much.
+    /// Whether more may be requested for a client: its unread output is below the limit.
     private func hasRoom(for client: Client) -> Bool {
         let unsent = client.connection.unsentCount
         guard unsent > 0 else { return true }

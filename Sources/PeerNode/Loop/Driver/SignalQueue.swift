@@ -30,7 +30,7 @@ public final class SignalQueue {
         return number > 0 ? number : nil
     }
 
-    /// Lets a signal do to this process what it does by itself, such as to stop it.
+    /// Lets a signal have its default effect on this process, such as stopping it.
     public func raiseUsually(_ number: Int32) {
         var set = Self.set(of: [number])
         pthread_sigmask(SIG_UNBLOCK, &set, nil)

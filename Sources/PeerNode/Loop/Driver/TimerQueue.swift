@@ -14,8 +14,8 @@ public struct TimerQueue<Name: Hashable> {
         }
     }
 
-    /// A binary heap. Entries whose sequence is no longer their name's are left in place until they
-    /// come up, or until they are more than the others.
+    /// A binary heap. Outdated entries stay until they reach the top, or until they outnumber the
+    /// others.
     private var heap: [Entry] = []
     private var current: [Name: UInt64] = [:]
     private var nextSequence: UInt64 = 0

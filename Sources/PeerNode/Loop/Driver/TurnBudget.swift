@@ -22,7 +22,7 @@ struct TurnBudget {
     mutating func didRun(received: Int, milliseconds: UInt64) {
         guard received > 0 else { return }
         if milliseconds > Self.millisecondsMax {
-            // From what came in, not from what was allowed: else it would take many long turns.
+            // From what arrived, not from the limit: otherwise it would take many long turns.
             byteCount = max(Self.byteCountMin, min(received, byteCount) / 2)
         } else {
             byteCount = min(Self.byteCountMax, byteCount * 2)

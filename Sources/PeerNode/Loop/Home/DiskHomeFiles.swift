@@ -11,7 +11,7 @@ public final class DiskHomeFiles: HomeFiles {
     /// Kept open, since a commit must not pay for opening it. `nil` until the first write.
     private var guardFile: FileDescriptor?
 
-    /// An identity is a few hundred bytes; more is no identity.
+    /// An identity is a few hundred bytes; a larger file is not one.
     private static let identityByteCountMax = 64 * 1024
 
     /// The files of `home`, whose folders exist.
@@ -75,8 +75,8 @@ public final class DiskHomeFiles: HomeFiles {
 
     /// What the file system says about node.db. Zeros while it does not exist.
     ///
-    /// By its name and never by opening it: closing a second descriptor of a database would let
-    /// go of all locks that this process has on it.
+    /// By its name and never by opening it: closing a second descriptor of a database would release
+    /// all locks that this process holds on it.
     public var storeFacts: StoreFileFacts {
         let found = try? FileSystem.status(of: home.store)
         let birth = (try? FileSystem.birthNanoseconds(of: home.store)) ?? nil

@@ -7,8 +7,8 @@ import WorkspaceModel
 enum StoreFile {
     /// Opens the store of a home, and makes it where the home is new.
     ///
-    /// A home with an identity had a store. If that is missing or empty now, it was lost, and an
-    /// empty one in its place would look as if everybody else had lost theirs.
+    /// A home with an identity had a store. If that is missing or empty now, it was lost, and a new
+    /// empty one would look as if everybody else had lost theirs.
     ///
     /// - Throws: what `Connection` and `NodeStore` throw; `.empty` for a store that was lost.
     static func open(_ home: HomeFolder) throws(StorageError) -> NodeStore {
@@ -126,10 +126,10 @@ enum StoreFile {
 
     // MARK: Rebuilding
 
-    /// Puts in the place of a damaged store what can be read of it. The damaged one is kept beside
-    /// it, under another name.
+    /// Replaces a damaged store by what can be read of it. The damaged one is kept beside it, under
+    /// another name.
     ///
-    /// No connection to it is used any more by then; one that is still open has left its log.
+    /// No connection to it may be in use by then; an open one has detached from its log.
     static func rebuild(_ home: HomeFolder) throws(StorageError) {
         let draft = home.store + ".new"
         do throws(StorageError) {
@@ -204,7 +204,7 @@ enum StoreFile {
         else { throw busy }
     }
 
-    /// The name goes from one file to the other in one step, once the log of the old one is empty.
+    /// The name moves from one file to the other atomically, once the log of the old one is empty.
     private static func putInPlace(_ draft: String, _ home: HomeFolder) throws(StorageError) {
         do throws(SystemError) {
             for path in files(home.damagedStore) { _ = try FileSystem.remove(path) }

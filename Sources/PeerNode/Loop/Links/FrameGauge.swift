@@ -19,7 +19,7 @@ struct FrameGauge {
         return missing == 0 ? 1 : min(missing, Limits.gatheredBytesMax)
     }
 
-    /// Counts what has come.
+    /// Counts the arrived bytes.
     mutating func take(_ bytes: [UInt8]) {
         var next = 0
         while next < bytes.count {

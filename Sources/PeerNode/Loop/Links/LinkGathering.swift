@@ -10,7 +10,8 @@ struct LinkGathering {
     /// How many bytes the kernel has to wait for. It is told only of changes, so the first byte is
     /// reported.
     private(set) var wanted: Int
-    /// When to read whatever has come, on the monotonic clock; `nil` where only a frame is gathered.
+    /// When to read whatever has arrived, on the monotonic clock; `nil` where only a frame is
+    /// awaited.
     private(set) var until: UInt64?
 
     /// - Parameter isAccepted: whether the other end dialled, and begins with its hint.
@@ -19,7 +20,7 @@ struct LinkGathering {
         wanted = gauge.wanted
     }
 
-    /// Counts what has come.
+    /// Counts the arrived bytes.
     ///
     /// - Returns: whether `wanted` is another one now.
     mutating func take(_ bytes: [UInt8], now: UInt64) -> Bool {

@@ -15,7 +15,7 @@ public struct ListenAddress: Equatable, Sendable {
 
     /// Reads `0.0.0.0:29790`, `[::]:0`, or an address without a port.
     ///
-    /// - Throws: `bad_request` for a name, or for what is no address.
+    /// - Throws: `bad_request` for a name, or for anything but an address.
     public init(_ text: String) throws(NodeError) {
         guard let parts = HostAndPort(text),
             let host = parts.host == "localhost" ? .loopbackV4 : IPAddress(parts.host)
@@ -45,8 +45,8 @@ public struct ListenAddress: Equatable, Sendable {
         try? FileSystem.replace(home.listen, with: bytes)
     }
 
-    /// Opens a listener. A port that was asked for is taken or fails; one that is only remembered
-    /// gives way to a free one. Port 0, which means any, is the remembered one as long as it is
+    /// Opens a listener. A requested port is used or the call fails; one that is only remembered
+    /// gives way to a free one. Port 0, which means any, uses the remembered one as long as it is
     /// free: links and other nodes know it.
     ///
     /// - Parameters:

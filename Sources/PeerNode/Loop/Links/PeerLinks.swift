@@ -43,7 +43,7 @@ final class PeerLinks {
         self.buffer = buffer
     }
 
-    /// How many links stand.
+    /// How many links are open.
     var count: Int { links.count }
     /// When something must be looked at although nothing is ready.
     var nextDeadline: UInt64? {
@@ -225,8 +225,8 @@ final class PeerLinks {
         inputs.append(.linkClosed(LinkID(id)))
     }
 
-    /// This machine has these addresses by now. A link from one that is gone carries nothing any more,
-    /// though no kernel says so.
+    /// Handles new addresses of this machine. A link from an address that is gone is dead, though
+    /// no kernel says so.
     func networkChanged(to hosts: Set<IPAddress>) {
         for (id, link) in links.sorted(by: { $0.key < $1.key }) {
             guard let own = link.localAddress?.host, !own.isLoopback, !hosts.contains(own) else {
@@ -265,7 +265,8 @@ final class PeerLinks {
         }
     }
 
-    /// Gives up what has taken too long, and notes which links are read although little has come.
+    /// Closes what has taken too long, and marks the links that are read although little has
+    /// arrived.
     func passTime(now: UInt64) {
         for (id, link) in links where gatherings[id]?.passTime(now: now) == true {
             link.gather(gatherings[id]?.wanted ?? 1)

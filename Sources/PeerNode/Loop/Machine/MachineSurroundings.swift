@@ -59,7 +59,8 @@ public struct MachineSurroundings: Surroundings {
         }
     }
 
-    /// Whether a plain file can be read at an absolute path. A pipe or a device is none, and not waited for.
+    /// Whether a regular file can be read at an absolute path. It never waits for a pipe or a
+    /// device.
     public func canRead(_ path: String) -> Bool {
         do throws(SystemError) {
             _ = try FileSystem.openPlainFile(root + path)
@@ -72,7 +73,7 @@ public struct MachineSurroundings: Surroundings {
         (read(path).text ?? "").split(whereSeparator: \.isNewline)
     }
 
-    /// Whether something stands under a path, as far as that may be seen.
+    /// Whether something exists at a path, as far as that may be seen.
     func exists(_ path: String) -> Bool {
         do throws(SystemError) {
             _ = try FileSystem.status(of: root + path)

@@ -16,8 +16,8 @@ struct ServiceManager {
         case stopping = "STOPPING=1"
     }
 
-    /// - Parameter name: the value of `NOTIFY_SOCKET`: an absolute path, or `@` and a name that is
-    ///   in no folder. `nil` for any other, and where there is none.
+    /// - Parameter name: the value of `NOTIFY_SOCKET`: an absolute path, or `@` and an abstract
+    ///   name. `nil` for any other, and without one.
     init?(named name: String?) {
         guard var bytes = name.map({ [UInt8]($0.utf8) }), let first = bytes.first,
             bytes.count <= UnixListener.pathByteCountMax,

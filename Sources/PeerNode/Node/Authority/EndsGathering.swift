@@ -7,7 +7,7 @@ extension Memberships {
     /// Writes operations that only cite others, until the next one can have all of `named` in its
     /// past (PROTOCOL.md, 4.0.4, S-7). Each gathers up to 60 ends, and costs one unit (S-5).
     ///
-    /// - Important: to be asked where the next one is sure to be written, for these stay.
+    /// - Important: call it only when the next one is certain to be written, because these stay.
     func gatherEnds(
         of named: [OperationID], in workspace: Workspace
     ) throws(StorageError) {

@@ -56,7 +56,7 @@ extension Workspace {
         return told
     }
 
-    /// Who is in a private document together with somebody, that one included.
+    /// The people who share a private document with a member, including that member.
     func company(of person: MemberID) -> Set<MemberID> {
         if let known = judged.derived.company[person] { return known }
         var company: Set<MemberID> = [person]

@@ -23,8 +23,8 @@ struct JudgingQueue {
     var work: [Name: Work] = [:]
     /// In the order in which they came.
     var names: [Name] = []
-    /// When the next large one is judged at the earliest, on the monotonic clock: by how often its
-    /// size can be divided by four, so that a giant keeps none waiting but others like it.
+    /// When the next large one may be judged, on the monotonic clock: by how often its size can be
+    /// divided by four, so that a giant only delays others of its size.
     var nextLarge: [Int: UInt64] = [:]
     /// The pending documents, according to the store.
     var noted: [Note] = []

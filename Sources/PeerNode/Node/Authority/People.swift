@@ -110,10 +110,10 @@ extension Memberships {
         return found
     }
 
-    /// The workspace that calls act in when they name none. Where that is over, or a damaged store does
-    /// not know any more which it was, it is the first that is not. Where all are over it is the last
-    /// one, though nothing shows it as selected: what can be read of it is read, and everything else is
-    /// told how it ended.
+    /// The workspace that calls act in when they name none. If that is over, or a damaged store no
+    /// longer knows which it was, it is the first that is not. If all are over it is the last one,
+    /// though nothing shows it as selected: reads work, and everything else is answered with how it
+    /// ended.
     func selectedWorkspace() throws(StorageError) -> Workspace? {
         let own = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }

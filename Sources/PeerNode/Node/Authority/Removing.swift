@@ -98,7 +98,7 @@ extension Memberships {
         }
     }
 
-    /// The invites of a member by which somebody could still come in, oldest first.
+    /// The invites of a member by which somebody could still join, oldest first.
     func openInvites(of member: MemberID, in workspace: Workspace) -> [OperationID] {
         let open = workspace.authorityOrder.filter { id in
             guard case .invite? = workspace.authority[id]?.payload else { return false }

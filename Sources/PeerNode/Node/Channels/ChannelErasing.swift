@@ -72,7 +72,7 @@ extension Channels {
         _ document: DocumentID, _ number: Int64, in workspace: Workspace
     ) throws(StorageError) {
         try write()
-        // Should the channel come back, this device must not write at a place that it has used.
+        // If the channel comes back, this device must not reuse a sequence number.
         let isOwn = store.operations.branches(in: document, of: workspace.number).contains {
             $0.log.device == home?.device && $0.log.incarnation == storeIdentity?.incarnation
         }

@@ -4,7 +4,8 @@ import WorkspaceModel
 /// What forbids a change of a channel, and who is meant by a name: checked before anything is
 /// written.
 extension Channels {
-    /// Own channels that are shown under a longer name because an older one has theirs.
+    /// The member's own channels that are displayed with a suffix because an older one has their
+    /// name.
     var twinWarnings: [StatusObject.Warning] {
         var warnings: [StatusObject.Warning] = []
         for workspace in workspaces.values.filter({ $0.standing == .member })

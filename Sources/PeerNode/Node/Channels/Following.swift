@@ -138,7 +138,7 @@ extension Channels {
         try fold(word, in: workspace, owed.telling)
     }
 
-    /// Takes over a word, of each whom it names once, and tells of what it changes.
+    /// Folds an assertion, for each of the people it names once, and reports what it changes.
     private func fold(
         _ word: MembershipWord, in workspace: Workspace, _ telling: ViewStore.OwedWord.Telling
     ) throws(StorageError) {

@@ -20,7 +20,7 @@ extension Channels {
             return try entry(of: channel, in: workspace, isOut: isOut)
         }
         workspace.judged.derived.overview = overview
-        // To work one out settles what came late in it, which is no news to its entry.
+        // Computing an entry settles its late messages, which does not make the entry outdated.
         _ = store.view.takeChanges()
         return overview.rows
     }

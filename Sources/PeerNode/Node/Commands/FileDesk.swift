@@ -28,7 +28,7 @@ final class FileDesk: CorePart, FileCommands {
         return try shown(try room.names.row(id))
     }
 
-    /// A blob as it is now.
+    /// The current state of a blob.
     private func shown(_ row: BlobTable.Row) throws(NodeError) -> FileObject {
         try stored { () throws(StorageError) in
             try room.objects.object(of: try store.blobs.row(row.number) ?? row)

@@ -19,8 +19,8 @@ final class MembershipRecords {
     private var untried: (operations: [OperationID], epochs: [KeyID]) = ([], [])
     /// Operations that were opened, and what they cite.
     private var operationSize = 0
-    /// Seats that they name for people whom the workspace has let in, as far as it was asked, and for
-    /// others.
+    /// Seats that they name: for people whom the workspace has admitted, as far as that was
+    /// checked, and for others.
     var seats = (given: 0, named: 0)
     /// How much there is to judge. A seat takes as long as some operations, a name next to nothing.
     var size: Int { operationSize + 6 * seats.given + (seats.named - seats.given) / 8 }
@@ -121,8 +121,8 @@ final class ContentRights {
 }
 
 extension PrivateDocument {
-    /// One membership operation. It is no value, or the table of very few would have room for as many
-    /// again of nearly 400 bytes.
+    /// One membership operation. A class, because a hash table of structs of nearly 400 bytes would
+    /// reserve room for as many again.
     final class Record {
         /// `nil` until it was opened, and where it means nothing to this version. The logs that it
         /// lists are in `cuts`.

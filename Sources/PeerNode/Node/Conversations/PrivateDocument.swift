@@ -15,7 +15,7 @@ final class PrivateDocument {
     private(set) var keys: EpochKeyring
     /// What opens the membership operations of an epoch.
     private(set) var authorityKeys: PrivateKeyring
-    /// What it was judged by last, for judging it once more as it was.
+    /// The inputs of the last judgement, to repeat it.
     private var basis: [PrivateBasis] = []
     /// The summary for callers that ask about every document.
     private(set) var gist = PrivateGist()
@@ -32,7 +32,7 @@ final class PrivateDocument {
     private(set) var looks = 0
     /// How often all of it was judged; for tests.
     private(set) var judgements = 0
-    /// Everybody whom an operation that could be opened ever let in, as it was judged last.
+    /// Everyone whom an opened operation ever admitted, as of the last judgement.
     private(set) var everIn: Set<MemberID> = []
     /// The workspace membership ends of people who were ever in, as of the last judgement.
     var ends: [MemberID: Set<OperationID>] = [:]
@@ -163,7 +163,7 @@ final class PrivateDocument {
     /// The operations that gave a member seats of a channel which still hold.
     func lastingSeats(of member: MemberID) -> [OperationID] { place(of: member).lasting }
 
-    /// Called when it was judged: who lists all documents has none judged again.
+    /// Called when it was judged, so that listing all documents judges none again.
     func notePlace(of member: MemberID) {
         if resident == nil { _ = place(of: member) }
     }

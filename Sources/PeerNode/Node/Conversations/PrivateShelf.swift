@@ -32,7 +32,7 @@ final class PrivateShelf {
     private let most: Int
     private var uses: UInt64 = 0
     private var lastName: UInt64 = 0
-    /// How often one was made again that had gone; for tests.
+    /// How often an evicted one was computed again; for tests.
     private(set) var remakes = 0
 
     /// - Parameter most: how many stay, at least one.
@@ -65,7 +65,7 @@ final class PrivateShelf {
 
     func drop(_ name: UInt64) { places[name] = nil }
 
-    /// Has each made again when it is asked for; for tests.
+    /// Evicts all, so that each is computed again on demand; for tests.
     func dropAll() { places = [:] }
 
     func noteRemade() { remakes &+= 1 }
@@ -74,7 +74,7 @@ final class PrivateShelf {
 /// The input to the judgement of one operation that the operation itself does not contain.
 struct PrivateBasis {
     let id: OperationID
-    /// Whether the workspace let it stand.
+    /// Whether it was valid in the workspace.
     let isAllowed: Bool
     /// Whether it was opened by then: what arrives later is judged with the next judgement.
     let isOpened: Bool

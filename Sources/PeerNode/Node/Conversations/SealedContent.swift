@@ -19,7 +19,7 @@ struct SealedContent {
         for item in stored where !isOpen(item.key) { note(item.arrival, under: item.key) }
     }
 
-    /// Notes something that has come, and that no key opens.
+    /// Records an operation that has arrived and that no key opens.
     mutating func note(_ arrival: Int64, under key: KeyID) {
         arrivals?[key, default: []].append(arrival)
     }

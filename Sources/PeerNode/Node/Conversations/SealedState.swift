@@ -13,7 +13,7 @@ final class SealedState {
     var settledEnds: [MemberID: Set<OperationID>]?
     /// The cached list of documents that this device names as a guest.
     var named: [DocumentID]?
-    /// How often the name of a document in an invite was worked out.
+    /// How often the name of a document in an invite was computed.
     var hashedNames = 0
     /// Notices that came before their documents; `nil` before they were read.
     var earlyNotices: EarlyNotices?

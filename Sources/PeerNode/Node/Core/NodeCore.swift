@@ -377,7 +377,8 @@ final class NodeCore: TurnHolder {
         try own.reviewReminders(of: workspace)
     }
 
-    /// Takes the authority document as it is stored, without what does not give its id any more.
+    /// Loads the stored authority document, without operations whose bytes no longer match their
+    /// id.
     func loadAuthority(of workspace: Workspace) throws(StorageError) {
         try turn.store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
             (operation) throws(StorageError) in

@@ -20,7 +20,7 @@ public final class NodeHost {
     private var openCalls: [CallID: OpenCall] = [:]
     /// Calls that the last turn answered.
     private var answered: [(method: String, at: UInt64)] = []
-    /// Whether the write-ahead log may hold what was erased: also after a start, for a crash may
+    /// Whether the write-ahead log may contain erased data: also after a start, because a crash may
     /// have come between.
     public private(set) var mustEmptyLog = true
     /// A disk error between two turns.

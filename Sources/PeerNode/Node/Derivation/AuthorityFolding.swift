@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Applies authority operations to a workspace: verdicts, keys, channels, names, events.
 extension Derivation {
-    /// Carries out what a stored authority operation, and all that it bears on, have come to.
+    /// Applies the verdicts on a stored authority operation, and on all that it affects.
     func applyAuthority(
         _ appended: OperationStore.Appended, _ change: AuthChange, branch: Int64,
         in workspace: Workspace, from source: OperationSource

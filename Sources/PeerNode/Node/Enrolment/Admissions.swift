@@ -45,7 +45,7 @@ final class Admissions: CorePart {
     /// The workspace that a newcomer means, and the public key of the link: any member of two workspaces
     /// can write an invite of the one into the other, with its key or its secret.
     ///
-    /// - Parameter found: all invites with the secret under which the newcomer has come.
+    /// - Parameter found: all invites with the secret that the newcomer used.
     private func door(
         named name: InviteHash, with found: [OperationID]
     ) -> (Workspace, [UInt8])? {
@@ -138,7 +138,7 @@ final class Admissions: CorePart {
         try admitted(admission, workspace, sync, on: link)
     }
 
-    /// Whether the invite stands, and this device may do what it asks for.
+    /// Whether the invite is valid, and this device may do what it requires.
     private func refusal(
         of joiner: JoinerTerms, _ invite: AuthorityPayload.Invite, _ asked: JoinRequestGroup?,
         in workspace: Workspace
@@ -271,7 +271,7 @@ final class Admissions: CorePart {
             guard let member = link.asking, let (number, id) = link.invite,
                 let workspace = core.workspaces[number], let sync = link.syncs[number]
             else { continue }
-            // Nothing but authority decides, and much is said that is none.
+            // Only authority operations decide, and most operations are not.
             guard link.askedBefore != workspace.authorityOrder.last else { continue }
             link.askedBefore = workspace.authorityOrder.last
             if let admission = entry(of: link.peer?.device, as: member, in: workspace) {

@@ -9,8 +9,8 @@ struct JoinerTerms {
     let devices: [DeviceEntry]
     let proof: Signature
     let name: String
-    /// The end of the membership after which somebody asks to come back, or the admission that has no
-    /// effect.
+    /// The end of the membership after which a person asks to be readmitted, or the admission
+    /// without effect.
     var answering: OperationID?
 
     /// The same with no name, for checks that do not look at it.
@@ -105,8 +105,8 @@ extension Admissions {
         }
     }
 
-    /// Whether a request answers an admission that has effect: so would a device that was revoked since,
-    /// which never comes back.
+    /// Whether a request answers an admission that has effect: that would be a device that was
+    /// revoked since, which can never be added again.
     func answersNothing(_ answered: OperationID?, in workspace: Workspace) -> Bool {
         guard let answered, case .admit? = workspace.authority[answered]?.payload else {
             return false
@@ -147,8 +147,8 @@ extension Admissions {
         return object
     }
 
-    /// Says of who asks to come back what had ended the membership, when and by whom, and as what they
-    /// are in once who looks approves.
+    /// A note about a returning person: what had ended the membership, when and by whom, and the
+    /// role they will have once the reader approves.
     private func note(on joiner: AuthorityPayload.Joiner, in workspace: Workspace) -> String? {
         guard let end = joiner.answering, let record = workspace.authority[end],
             !answersNothing(end, in: workspace)

@@ -35,7 +35,7 @@ extension Enrolment {
                 .unreachable, "the network is suspended", hint: "wsx-node net resume",
                 reason: "net.suspended")
         }
-        // Last, since it writes, and after that nothing may be refused any more.
+        // Last, because it writes, and nothing may be refused after a write.
         if home == nil {
             guard let name = draft.name else {
                 throw NodeError(
@@ -141,7 +141,7 @@ extension Enrolment {
         guard Identifier16(prefixOf: id) == join.link.workspace else {
             return try turnAway(index, Self.refusal(.invalid))
         }
-        // Somebody who comes back learns who they are from the authority document.
+        // A returning person learns their member id from the authority document.
         let member = home.member(salt: id.bytes)
         let workspace: Workspace
         if let known = workspaces.values.first(where: { $0.id == id }) {

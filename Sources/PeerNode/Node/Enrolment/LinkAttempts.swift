@@ -38,7 +38,7 @@ extension DeviceLinking {
         let name = try draft.name.map { (name) throws(NodeError) in
             try NewNames.person(name, field: "name")
         }
-        // Last, since it writes, and after that nothing may be refused any more.
+        // Last, because it writes, and nothing may be refused after a write.
         if home == nil {
             guard let name else {
                 throw NodeError(
@@ -169,7 +169,7 @@ extension DeviceLinking {
         }
     }
 
-    /// The link over which we came in is one of the workspace from now on.
+    /// The link that this device joined over belongs to the workspace from now on.
     private func nowShared(
         _ workspace: Workspace, over id: LinkID?
     ) throws(StorageError) {

@@ -107,14 +107,15 @@ extension Enrolment {
 
     // MARK: Ends
 
-    /// A join is over, well or because nobody wants it any more.
+    /// A join is over, with success or because it is no longer wanted.
     func forgetJoin(by link: InviteLink) throws(StorageError) {
         guard let known = place(of: link) else { return }
         network.joining.pendingJoins.remove(at: known)
         try writePendingJoins()
     }
 
-    /// Drops what was asked of a workspace that is forgotten here: it would come back by that.
+    /// Drops the requests to a workspace that is forgotten here: otherwise it would come back by
+    /// them.
     func forgetJoins(into workspace: WorkspaceID) throws(StorageError) {
         let name: Identifier16<Named.Document> = .init(prefixOf: workspace)
         network.joining.joins.removeAll { $0.scope == nil && $0.link.workspace == name }

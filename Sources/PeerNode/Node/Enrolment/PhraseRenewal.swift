@@ -23,7 +23,7 @@ extension Recovery {
     /// The public half of a phrase that came later than the identity, with its certificate.
     private static let laterPhraseName = "recovery.later"
 
-    /// The home with the phrase that it brings into further workspaces, as it is stored.
+    /// The stored home, with the phrase that it brings into further workspaces.
     func withLaterPhrase(_ home: HomeIdentity) throws(StorageError) -> HomeIdentity {
         var home = home
         home.laterRecovery = try store.registry.value(Self.laterPhraseName)
@@ -140,10 +140,10 @@ extension Recovery {
 
     // MARK: In one workspace
 
-    /// Puts the new phrase in, and then out what it replaces: other phrases that the old one has let take
-    /// its place, for nobody else could, and the old one itself.
+    /// Adds the new phrase, and then revokes what it replaces: other phrases that the old one had
+    /// added as its replacement, because nobody else could, and the old one itself.
     ///
-    /// - Returns: whether the new one is in, and why the old one is not out; `nil` where it is.
+    /// - Returns: whether the new one is in, and why the old one is not revoked; `nil` where it is.
     private func renew(
         _ old: RecoveryPhrase, by new: RecoveryPhrase, in workspace: Workspace
     ) throws(StorageError) -> (isIn: Bool, failure: String?) {

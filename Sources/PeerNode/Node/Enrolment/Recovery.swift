@@ -7,9 +7,9 @@ import WorkspaceModel
 enum RecoveryChoice {
     /// A phrase is drawn, and kept until it was shown once.
     case drawn
-    /// No phrase: nobody comes back after the last device is lost.
+    /// No phrase: there is no way back after the last device is lost.
     case none
-    /// The phrase of somebody who comes back.
+    /// The phrase of a returning person.
     case given(RecoveryPhrase)
 
     func phrase(using random: any RandomSource) -> RecoveryPhrase? {
@@ -80,7 +80,7 @@ final class Recovery: CorePart {
         return phrase.words.joined(separator: " ")
     }
 
-    /// Whether somebody comes back after losing every device, for `doctor`.
+    /// Whether recovery is possible after losing every device, for `doctor`.
     var recoveryFinding: FindingObject {
         func finding(_ message: String, _ hint: String) -> FindingObject {
             .init(id: "recovery", state: "warn", message: message, hint: hint)
@@ -145,7 +145,7 @@ final class Recovery: CorePart {
                 .unreachable, "the network is suspended", hint: "wsx-node net resume",
                 reason: "net.suspended")
         }
-        // Last, since it writes, and after that nothing may be refused any more.
+        // Last, because it writes, and nothing may be refused after a write.
         if home == nil {
             guard let name = draft.name else {
                 throw NodeError(

@@ -52,7 +52,7 @@ extension Events {
         else { return .null }
         guard var fields = object.json.objectValue else { return object.json }
         let member = core.membership.person(owner, in: workspace).json
-        // An event is the same whenever it is read: it tells of that time.
+        // An event is the same whenever it is read: it describes that time.
         fields["last_seen"] = .null
         // The name of a revoked device can still change.
         if type != .deviceRenamed { fields["revoked"] = .bool(type == .deviceRevoked) }

@@ -165,7 +165,7 @@ extension Events {
         return given
     }
 
-    /// A word that is not kept, at the place that the stream has come to.
+    /// An event that is not stored, at the stream's position.
     private func made(
         _ type: EventName, _ data: JSONValue = [:], for stream: SubscriptionTable.Subscription
     ) -> EventObject {

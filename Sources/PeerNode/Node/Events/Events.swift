@@ -23,7 +23,7 @@ final class Events: Component, NoticeCommands {
         subscriptions = former.subscriptions
         // Waiting callers were told to ask again.
         subscriptions.waiters = []
-        // Some of it may tell of what this turn did, and did not do.
+        // Some of them may report what this turn did, which was rolled back.
         subscriptions.forgetPassing(isCounted: true)
     }
 }
@@ -74,7 +74,7 @@ extension Events {
         }
     }
 
-    /// The object form of a stored event, or `nil` when what it speaks of is not there any more.
+    /// The object form of a stored event, or `nil` when its subject no longer exists.
     func object(of event: EventStore.StoredEvent) throws(StorageError) -> EventObject? {
         guard let type = EventType(rawValue: event.type) else { return nil }
         let workspace = event.workspace.flatMap { core.workspaces[$0] }

@@ -88,7 +88,7 @@ extension Events {
         return ["id": .null, "channel": .string(channel)]
     }
 
-    /// A peer as it was heard on the local network, or as it is known by now.
+    /// A peer that was heard on the local network, or as it is known by now.
     func discoveryData(_ event: EventStore.StoredEvent) -> JSONValue {
         guard let extra = event.extra, let text = String(validating: extra, as: UTF8.self) else {
             return .null

@@ -45,8 +45,8 @@ extension Events {
             isBackfill: source.isBackfill)
     }
 
-    /// Says of each transfer that it does not count any more. Until then everybody had seen
-    /// another owner.
+    /// Warns about each transfer that no longer counts. Until then everybody had seen another
+    /// owner.
     private func warnOfUndoneTransfers(
         _ lost: [OperationID], _ workspace: Workspace
     ) throws(StorageError) {

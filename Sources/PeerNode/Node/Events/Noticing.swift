@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Notices that have not been shown yet.
 struct NoticeState {
-    /// Messages of others that came in this turn, in order: workspace, document, arrival number.
+    /// Messages of others that arrived in this turn, in order: workspace, document, arrival number.
     var fresh: [(workspace: Int64, document: Int64, arrival: Int64)] = []
     /// How many of this turn are not among them, since there were too many.
     var passedOver = 0

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Events about what a person stores for their own devices.
 extension Events {
-    /// `{id, channel, starred, starred_at}`, as it is when it is told.
+    /// `{id, channel, starred, starred_at}`, as of the time it is told.
     func starData(
         _ event: EventStore.StoredEvent, _ workspace: Workspace
     ) throws(StorageError) -> JSONValue {
@@ -20,7 +20,7 @@ extension Events {
         ]
     }
 
-    /// `{channel, message, unread, mentions}`, as it is when it is told.
+    /// `{channel, message, unread, mentions}`, as of the time it is told.
     func readData(
         _ event: EventStore.StoredEvent, _ workspace: Workspace
     ) throws(StorageError) -> JSONValue {

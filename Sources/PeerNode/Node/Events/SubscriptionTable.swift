@@ -133,7 +133,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// Has every stream told something that is kept nowhere, if it wants to hear of it.
+    /// Tells every stream something that is not stored, if it wants to hear of it.
     ///
     /// - Parameter type: the event that says it.
     mutating func say(_ word: Word, as type: EventName) {
@@ -150,7 +150,7 @@ struct SubscriptionTable {
     /// Whether any stream wants what passes.
     var wantPassing: Bool { subscriptions.values.contains { $0.passing != nil } }
 
-    /// Forgets all that was kept in memory of what happened: it must not be told any more.
+    /// Drops all buffered transient events: they must not be told any more.
     ///
     /// - Parameter isCounted: whether streams are told how much of it there was.
     mutating func forgetPassing(isCounted: Bool) {

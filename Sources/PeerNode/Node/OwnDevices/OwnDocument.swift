@@ -183,7 +183,8 @@ extension OwnDocuments {
             try forgetLate(name, in: workspace)
         }
         try store.view.own.fold(row)
-        // What waits to be written, here or at another device, was told when it was read.
+        // A marker that waits to be written, here or at another device, was told when the message
+        // was read.
         let told = workspace.own.readMarks.pending[name]?.frontier ?? ReadFrontier()
         let isMore =
             try store.view.own.fold(frontier, at: row.place)
@@ -272,7 +273,7 @@ extension OwnDocuments {
         }
     }
 
-    /// What `meta` calls the note of how many kinds of registers a program knew that has folded all.
+    /// The name in `meta` of how many kinds of registers a program knew when it folded all of them.
     private static func knownKinds(of workspace: Workspace) -> String {
         "own.kinds.\(workspace.number)"
     }
@@ -285,7 +286,7 @@ extension OwnDocuments {
 
     // MARK: Reading
 
-    /// What the register in a place says.
+    /// The value of the register in a place.
     func register(
         _ place: ViewStore.Register.Place?, in workspace: Workspace
     ) throws(StorageError) -> OwnRegister? {
@@ -298,9 +299,9 @@ extension OwnDocuments {
 }
 
 extension StoredOperation {
-    /// Up to where a marker counts that names this message: nobody has read what is written more than
-    /// `Limits.credibleLeadMillisecondsMax` after the marker came, so that one ends where it is
-    /// displayed itself.
+    /// Up to where a marker for this message counts: nobody has read a message that was written
+    /// more than `Limits.credibleLeadMillisecondsMax` after the marker arrived, so such a marker
+    /// ends where it is displayed itself.
     fileprivate func credible(_ key: MessageKey) -> MessageKey {
         guard key.timestamp.isIncredible(at: UInt64(max(seen, 0))) else { return key }
         let shown = HybridTimestamp(rawValue: UInt64(max(place.sort, 0)))

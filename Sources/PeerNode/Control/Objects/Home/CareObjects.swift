@@ -26,7 +26,7 @@ public struct WhyObject: ControlObject {
     public let role: String?
     /// The action that was asked about.
     public let can: String?
-    /// Yes or no: the member may do it; without an action, the subject stands.
+    /// Yes or no: the member may do it; without an action, the subject is valid.
     public let answer: Bool
     /// In the order of causes.
     public let steps: [Step]

@@ -9,7 +9,7 @@ public struct SessionObject: ControlObject {
     public var hasPassphrase = false
     /// Whether a passcode gates the running node.
     public var hasPasscode = false
-    /// Whether links to peers stand, or are looked for.
+    /// Whether links to peers are open, or are being dialled.
     public var isRelaying = false
     /// Milliseconds before the next passphrase is tried.
     public var retryMilliseconds: Int64 = 0

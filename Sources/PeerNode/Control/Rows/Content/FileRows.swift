@@ -15,7 +15,7 @@ enum FileMethods {
             "attachments", "Files to send with it: ids from 'blob.add'.", prefix: "b_"),
         count: 0...Limits.filesPerMessageMax
     ).defaulting(to: [])
-    /// The same on the command line, which has them read.
+    /// The same on the command line, which takes paths.
     static let file = Parameter<[String]>.list(
         of: Parameter.text(
             "file", "A file to send with it, '-' for standard input; can be repeated.",

@@ -22,8 +22,8 @@ final class DeviceDesk: CorePart, DeviceCommands {
         return Page(found, next: next)
     }
 
-    /// Every device that was ever bound to a member, or is in by a grant although what bound it is not
-    /// valid any more; the earliest first.
+    /// Every device that was ever bound to a member, or is in by a grant although its binding is no
+    /// longer valid; the earliest first.
     private func knownDevices(of member: MemberID, in workspace: Workspace) -> [DeviceID] {
         var devices: [DeviceID] = []
         for id in workspace.authorityOrder {

@@ -136,7 +136,7 @@ final class NetworkDesk: CorePart, NetworkCommands {
         return .reply(networkObject.json)
     }
 
-    /// Answered by `answerResumes`, when the listener is back or has failed to come back.
+    /// Answered by `answerResumes`, when the listener is open again or has failed to open.
     func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         let isOff = network.registry.isSuspended || network.addresses.listening.isEmpty
         network.registry.resume(now: time.monotonic)

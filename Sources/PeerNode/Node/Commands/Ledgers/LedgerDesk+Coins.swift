@@ -173,7 +173,7 @@ extension LedgerDesk: LedgerCommands {
         return Made(object, isReplayed: true)
     }
 
-    /// A text of one line as it is written: what others see of it can be seen.
+    /// A text of one line, validated: it contains something visible.
     func checked(_ text: String, field: String) throws(NodeError) -> String {
         do throws(TextProblem) { try CheckedName.checkWire(text) } catch {
             throw .badText(

@@ -171,7 +171,7 @@ extension LedgerDesk {
         throw Ledgers.failure(refusal)
     }
 
-    /// Text from a file ends with a line break, which is no part of a receipt.
+    /// Text from a file ends with a line break, which is not part of a receipt.
     private static func withoutLastBreak(_ text: String) -> String {
         var scalars = text.unicodeScalars
         while let last = scalars.last, last == "\n" || last == "\r" { scalars.removeLast() }

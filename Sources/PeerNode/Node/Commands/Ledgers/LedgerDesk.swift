@@ -80,7 +80,7 @@ final class LedgerDesk: CorePart {
             details: ["candidates": .array(Array(candidates))])
     }
 
-    /// A ledger as it is in memory now.
+    /// The current state of a ledger.
     private func aim(
         at heading: LedgerHeading, in workspace: Workspace
     ) throws(NodeError) -> Aim? {

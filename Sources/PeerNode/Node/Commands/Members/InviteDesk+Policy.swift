@@ -16,7 +16,8 @@ extension InviteDesk {
         return object
     }
 
-    /// Sets what is given. The address follows the policy: old ones end, a missing one is made.
+    /// Sets the given fields. The address follows the policy: old ones end, a missing one is
+    /// created.
     func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject {
         let workspace: Workspace = try core.queries.workspace(scope)
         let words: [String?] = [edit.whoMayInvite, edit.whoMayAttest, edit.join]
@@ -38,7 +39,7 @@ extension InviteDesk {
                 "only the owner of \(NodeError.quoted(workspace.displayName)) may change this",
                 reason: "policy", hint: "wsx-node policy show")
         }
-        // Where nothing was said of who comes in, no address is looked after either.
+        // If the change says nothing about joining, the address is not touched either.
         let outdated =
             change.isEntrance ? outdatedAddresses(under: change.join, in: workspace) : []
         guard outdated.allSatisfy({ core.membership.mayRevoke($0, in: workspace) }) else {

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// The new policy, and which of its fields have changed.
 struct PolicyChange {
-    /// Whether anything was said of who comes in.
+    /// Whether it says anything about joining.
     let isEntrance: Bool
     let mayInvite: InviteRight
     let mayAttest: InviteRight

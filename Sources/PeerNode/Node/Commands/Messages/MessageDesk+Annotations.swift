@@ -196,7 +196,7 @@ extension MessageDesk {
             of: change, about: aim.row.key, by: aim.workspace.member, in: aim.row.document)
     }
 
-    /// Whether a reaction or a pin is already as it is wanted.
+    /// Whether a reaction or a pin is already in the requested state.
     private func isSaid(
         _ change: MessageAnnotation.Change, _ aim: Aim
     ) throws(NodeError) -> Bool {
@@ -237,7 +237,7 @@ extension MessageDesk {
             hint: "wsx-node message react MSG EMOJI --remove", reason: "message.reactions")
     }
 
-    /// One sign as it is written. `thumbsup` and `:+1:` are how people type some of them.
+    /// One emoji, normalized. `thumbsup` and `:+1:` are how people type some of them.
     func checkedSign(_ typed: String, field: String) throws(NodeError) -> String {
         let known = typed.count > 1 ? SlackEmoji.named(typed) : nil
         guard let sign = ReactionSign.checked(known ?? typed) else {

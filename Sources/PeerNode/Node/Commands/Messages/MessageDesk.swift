@@ -59,10 +59,10 @@ final class MessageDesk: CorePart, MessageCommands {
         }
     }
 
-    /// The text of a message as it is written.
+    /// The text of a message, validated.
     ///
-    /// - Parameter isOptional: whether there is a place or a file, beside which nothing that can be
-    ///   seen is no text.
+    /// - Parameter isOptional: whether there is a place or a file, so that invisible text counts as
+    ///   no text.
     func checkedText(_ text: String, isOptional: Bool) throws(NodeError) -> String {
         do throws(TextProblem) {
             try MessageText.check(text)

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Parses the changes of `note.edit`, which come from outside.
 enum NoteChanges {
-    /// - Throws: `bad_request`, which says which change is none.
+    /// - Throws: `bad_request`, which says which change is invalid.
     static func steps(_ value: JSONValue) throws(NodeError) -> [NoteStep] {
         guard let list = value.arrayValue, !list.isEmpty,
             list.count <= Limits.noteChangesPerCallMax

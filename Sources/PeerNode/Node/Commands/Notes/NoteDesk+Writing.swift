@@ -60,7 +60,7 @@ extension NoteDesk: NoteCommands {
             hint: "write in an existing one: wsx-node note list", reason: "note.count")
     }
 
-    /// A title as it is written: one line that can be seen, and that is no id.
+    /// A title, validated: one visible line that is not an id.
     private func checked(_ title: String) throws(NodeError) -> String {
         do throws(TextProblem) { try CheckedName.checkWire(title) } catch {
             throw .badText(error, field: "title", hint: nil, reason: "bad_name")

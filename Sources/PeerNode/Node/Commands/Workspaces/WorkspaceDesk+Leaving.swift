@@ -8,7 +8,8 @@ extension WorkspaceDesk {
         guard let own = workspace.ownRole else { throw core.membership.notAllowed(in: workspace) }
         try core.channels.refuseOwnerOfChannels(in: workspace)
         if own == .owner {
-            // Nobody leaves as an owner: another one has it first, or the successor.
+            // An owner cannot leave: the ownership has to be transferred first, or goes to the
+            // successor.
             let others = workspace.members.filter {
                 $0.role == .owner && $0.member != workspace.member
             }

@@ -58,8 +58,8 @@ extension WorkspaceDesk {
             fields: [.init(name: "name", reason: "duplicate")])
     }
 
-    /// Makes another member the owner; the caller stays as an admin. One operation says both, so
-    /// there is no moment with two owners and none without one. Open invites of the caller end.
+    /// Makes another member the owner; the caller stays as an admin. A single operation does both,
+    /// so there is never a moment with two owners or none. The caller's open invites end.
     func transferWorkspace(
         to reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {

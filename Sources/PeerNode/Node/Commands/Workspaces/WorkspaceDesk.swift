@@ -92,7 +92,8 @@ final class WorkspaceDesk: CorePart, WorkspaceCommands {
         }
     }
 
-    /// Nothing acts by itself in a workspace that is over; what it holds is shown to who names it.
+    /// No automatic action happens in a workspace that is over; its content is shown to callers
+    /// that name it.
     private func over(_ workspace: Workspace) -> NodeError {
         let name = NodeError.quoted(workspace.displayName)
         let isDeleted = workspace.fields.deletion != nil
