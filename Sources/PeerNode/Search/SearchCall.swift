@@ -26,7 +26,7 @@ struct SearchCall {
     var skipped = 0
     /// Where to look next.
     var before: SearchPosition?
-    /// Where the last message stands that was found.
+    /// The position of the last message that was found.
     var last: SearchPosition?
     var turns = 0
     var byteCount = 0

@@ -30,8 +30,8 @@ final class SearchIndex {
 
     /// Changes with what is stored, and with how text is folded.
     static let version: Int32 = 4
-    /// Rows that wait to be written in one go, or for a question. Each writing becomes a piece of
-    /// index that has to be merged with others; and a question has to wait for so many: 50 ms.
+    /// Rows that are buffered before they are written at once, or until a query. Each write becomes
+    /// a segment that has to be merged with others; and a query has to wait for this many: 50 ms.
     private static let waitingMax = 4_096
     private static let waitingBytesMax = 1024 * 1024
     /// Operations without a message after which it is noted that they were looked at.

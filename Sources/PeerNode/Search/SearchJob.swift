@@ -36,7 +36,7 @@ public struct SearchOutcome: Sendable {
         case closed
         case wrote
         case found(CallID, SearchCandidates)
-        /// There is no index any more, for a reason that a log may tell.
+        /// The index is gone, for a reason that may be logged.
         case failed(String)
     }
 
@@ -161,7 +161,7 @@ struct SearchQuestion: Sendable {
 struct SearchCandidates: Sendable {
     /// Newest first.
     let positions: [SearchPosition]
-    /// Whether there are no more.
+    /// Whether there are no further ones.
     let isEnd: Bool
 }
 
@@ -169,6 +169,6 @@ struct SearchCandidates: Sendable {
 public protocol SearchFiles {
     /// Opens it, and makes it where it is missing.
     func open() throws(StorageError) -> Connection
-    /// Removes it with its log; that it is missing is no error.
+    /// Removes it with its log; a missing one is not an error.
     func remove()
 }

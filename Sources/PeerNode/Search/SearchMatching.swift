@@ -3,8 +3,8 @@ extension SearchQuery {
     /// More places of one text than this are not told.
     static let matchesMax = 64
 
-    /// Where the phrases stand, in Unicode scalars of the text, ascending and apart from each
-    /// other; `nil` unless all of them are there.
+    /// The ranges of the phrases, in Unicode scalars of the text, ascending and disjoint; `nil`
+    /// unless all of them occur.
     func matches(in text: SearchText) -> [Range<Int>]? {
         var found: [Range<Int>] = []
         for phrase in phrases {

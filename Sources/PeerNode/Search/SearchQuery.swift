@@ -13,7 +13,7 @@ struct SearchQuery: Sendable, Equatable {
         var isPrefix = false
     }
 
-    /// Each is found where its pieces stand one after the other.
+    /// Each is found where its pieces occur one after the other.
     private(set) var phrases: [[Piece]] = []
 
     /// The most phrases at a time; a longer text is not a query.

@@ -15,7 +15,7 @@ struct SearchRanking {
 
     private var entries: [Entry] = []
 
-    /// Whether no more are taken.
+    /// Whether it takes no more.
     var isFull: Bool { entries.count >= Limits.searchRankedMax }
 
     mutating func add(_ hit: SearchHit, at position: SearchPosition) {

@@ -87,8 +87,8 @@ struct SearchText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Pairs of letters that stand together, separated by blanks. Behind those of each run stands
-    /// its last letter alone, so that every letter begins a term.
+    /// Pairs of adjacent letters, separated by blanks. After the pairs of each run comes its last
+    /// letter alone, so that every letter begins a term.
     var pairs: String {
         var bytes: [UInt8] = []
         for run in runs where run.kind == .letters {

@@ -6,8 +6,8 @@ private import Glibc
 /// Calls block, some for as long as the disk takes. Paths go to the kernel unchanged; one with a
 /// NUL in it is refused, since C would see only what precedes it.
 public enum FileSystem {
-    /// Makes `path` and what is missing above it, each readable by its owner alone (0700). A folder
-    /// that is there already is left as it is.
+    /// Creates `path` and its missing parents, each accessible only to its owner (0700). An
+    /// existing folder is left unchanged.
     public static func makeFolder(_ path: String) throws(SystemError) {
         try checkPath(path)
         // Empty parts come from "/" at the start or doubled, which name nothing new.
@@ -100,8 +100,8 @@ public enum FileSystem {
         try synchronizeFolder(parent(of: path))
     }
 
-    /// Zeroes what an open file holds, if it has no name any more. Best effort: a disk that moves
-    /// its blocks, and a file system that copies on writing, keep the old bytes nevertheless.
+    /// Zeroes the content of an open file, if it has no name any more. Best effort: a disk that
+    /// moves its blocks, and a copy-on-write file system, keep the old bytes nevertheless.
     static func overwriteNameless(_ file: FileDescriptor) {
         var found = stat()
         // Another name is a copy that somebody wants.
@@ -213,7 +213,7 @@ public enum FileSystem {
     /// Opens a regular file for reading, whatever a path from outside names: it never waits for a
     /// pipe or a device.
     ///
-    /// - Throws: `SystemError`; EINVAL where it is none.
+    /// - Throws: `SystemError`; EINVAL for anything but a regular file.
     static func openPlainFile(_ path: String) throws(SystemError) -> FileDescriptor {
         let file = try openFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         var status = stat()

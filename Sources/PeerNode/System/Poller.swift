@@ -29,8 +29,8 @@ public final class Poller {
         public let isReadable: Bool
         /// Writing will not block.
         public let isWritable: Bool
-        /// Both directions are over, or it failed. Reported whether asked for or not, each turn
-        /// until the descriptor is let go.
+        /// Both directions are closed, or it failed. Always reported, each turn until the
+        /// descriptor is dropped.
         public let isHangUp: Bool
     }
 
@@ -57,7 +57,7 @@ public final class Poller {
         event.events = interest.epollEvents
         event.data.u64 = token
         if known == nil || epoll_ctl(epoll.number, EPOLL_CTL_MOD, descriptor.number, &event) != 0 {
-            // A number that was closed without `forget` left the kernel's list by itself.
+            // A descriptor that was closed without `forget` has left the kernel's list by itself.
             if known != nil && errno != ENOENT { throw SystemError("epoll_ctl") }
             guard epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor.number, &event) == 0 else {
                 throw SystemError("epoll_ctl")
@@ -66,7 +66,7 @@ public final class Poller {
         registered[descriptor.number] = (token, interest)
     }
 
-    /// Stops watching. Call it before the descriptor is let go.
+    /// Stops watching. Call it before the descriptor is dropped.
     public func forget(_ descriptor: FileDescriptor) {
         guard registered.removeValue(forKey: descriptor.number) != nil else { return }
         var event = epoll_event()

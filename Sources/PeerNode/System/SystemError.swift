@@ -26,7 +26,7 @@ public struct SystemError: Error, Equatable, Sendable {
     /// Whether there is no such file.
     public var isMissingFile: Bool { number == ENOENT }
 
-    /// Whether something stands under the name already.
+    /// Whether the path exists already.
     public var isExistingFile: Bool { number == EEXIST }
 
     /// Whether somebody else has the address or port.

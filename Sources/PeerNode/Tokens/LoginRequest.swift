@@ -13,7 +13,7 @@ public struct LoginRequest: Equatable, Sendable {
     public let client: String
     /// The nonce that the token must contain.
     public let nonce: String
-    /// Where the browser comes back to.
+    /// The redirect URI for the browser.
     public let redirect: String
     /// The state that the redirect must contain, so that nobody else can inject an answer.
     public let state: String

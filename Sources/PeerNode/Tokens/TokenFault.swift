@@ -1,6 +1,6 @@
 /// Why a token proves nothing (PROTOCOL.md, Z-24). Peers exchange the numbers.
 public enum TokenFault: UInt64, CaseIterable, Error, Sendable {
-    /// It is no token, or says something in another form than it should.
+    /// It is not a token, or is malformed.
     case form = 1
     /// Its JSON is nested too deep.
     case deep = 2
@@ -66,7 +66,7 @@ public enum TokenFault: UInt64, CaseIterable, Error, Sendable {
 public enum TokenTrouble: String, CaseIterable, Error, Sendable {
     /// The file with the provider's keys cannot be read, or is too large.
     case noKeys = "no_keys"
-    /// That file is no set of keys.
+    /// That file is not a set of keys.
     case badKeys = "bad_keys"
     /// OpenSSL's libcrypto is not installed.
     case noLibrary = "no_library"

@@ -23,7 +23,7 @@ public struct TokenKey: Equatable, Sendable {
     /// The usable keys of a JWK set, in order.
     ///
     /// - Parameter bytes: from outside.
-    /// - Throws: `badKeys` for what is no such set, or too large.
+    /// - Throws: `badKeys` for anything but such a set, and for one that is too large.
     public static func all(of bytes: [UInt8]) throws(TokenFailure) -> [TokenKey] {
         guard bytes.count <= Limits.tokenKeySetBytesMax,
             let list = (try? JSONValue(parsing: bytes))?["keys"]?.arrayValue,
@@ -32,7 +32,7 @@ public struct TokenKey: Equatable, Sendable {
         return list.compactMap(TokenKey.init)
     }
 
-    /// - Returns: `nil` for a key that is none here: another type, another purpose, or out of form.
+    /// - Returns: `nil` for an unusable key: another type, another purpose, or malformed.
     private init?(_ key: JSONValue) {
         guard let type = key["kty"]?.stringValue,
             let algorithm = Self.algorithm(type, curve: key["crv"]?.stringValue)

@@ -9,7 +9,7 @@ public final class Dialer {
     public enum Outcome {
         /// Nothing is known yet.
         case pending
-        /// The link stands.
+        /// The link is open.
         case connected(TCPLink)
         /// Nobody answers there, or not in time (ETIMEDOUT).
         case failed(SystemError)
@@ -41,8 +41,8 @@ public final class Dialer {
     /// What to poll for until the outcome is known.
     public var interest: Poller.Interest { .writable }
 
-    /// How it stands. Call it when the poller reports something, and at the deadline, until it is
-    /// decided: the kernel tells a failure once and forgets it.
+    /// The current outcome. Call it when the poller reports something, and at the deadline, until
+    /// it is final: the kernel reports a failure once and forgets it.
     public func outcome(now: UInt64) -> Outcome {
         let number = descriptor.takeSocketError()
         if number != 0 { return failed(number) }

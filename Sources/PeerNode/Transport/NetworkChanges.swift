@@ -9,7 +9,7 @@ public final class NetworkChanges {
     public let descriptor: FileDescriptor
 
     /// - Throws: `SystemError` where the system has no rtnetlink, as in some containers. The node
-    ///   then looks by itself now and then.
+    ///   then checks from time to time.
     public init() throws(SystemError) {
         descriptor = try .result(of: "netlink") { wsx_network_changes() }
     }

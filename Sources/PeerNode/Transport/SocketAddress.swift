@@ -11,8 +11,7 @@ public struct SocketAddress: Hashable, Sendable {
         self.port = port
     }
 
-    /// The address that `text` spells: `192.0.2.1:29790` or `[fd00::1]:29790`. The port is needed,
-    /// a name is none.
+    /// Parses `192.0.2.1:29790` or `[fd00::1]:29790`. The port is required, and names are rejected.
     public init?(_ text: String) {
         guard let parts = HostAndPort(text), let port = parts.port, let host = IPAddress(parts.host)
         else { return nil }

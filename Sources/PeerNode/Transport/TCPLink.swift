@@ -36,7 +36,7 @@ extension StreamLink {
 
     /// Makes the kernel take as much as it has room for, on a link that is about to be dropped.
     ///
-    /// Nothing comes any more that could overtake it, and what the kernel does not take is lost.
+    /// Nothing follows that could overtake it, and what the kernel does not take is lost.
     func lastWords() {
         // Where it refuses, the link is gone.
         try? descriptor.setOption(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 0)

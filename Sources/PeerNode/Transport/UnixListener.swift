@@ -157,7 +157,7 @@ public struct PeerCredentials: Equatable, Sendable {
         self.group = group
     }
 
-    /// Asks the kernel; `nil` if `descriptor` is no connected Unix socket.
+    /// Asks the kernel; `nil` if `descriptor` is not a connected Unix socket.
     init?(of descriptor: FileDescriptor) {
         var (process, user, group): (Int32, UInt32, UInt32) = (0, 0, 0)
         guard wsx_peercred(descriptor.number, &process, &user, &group) == 0 else { return nil }

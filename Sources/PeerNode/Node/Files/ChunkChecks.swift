@@ -18,7 +18,7 @@ final class ChunkChecks: FilePart {
 
     var isUnderWay: Bool { check != nil }
 
-    /// Nobody waits for it any more; with a connection, only if that has asked for it.
+    /// The check is no longer awaited; with a connection, only if that has asked for it.
     func forget(of connection: UInt64? = nil) {
         if connection == nil || check?.call.connection == connection { check = nil }
     }

@@ -92,7 +92,7 @@ extension FileErrands {
     /// The first bytes of a file are ready, or cannot be read.
     func opened(_ id: ErrandID, _ result: Result<Void, BlobError>) {
         guard let errand = errands[id], case .read(_, let object, let range) = errand.work else {
-            // Nobody waits for it any more.
+            // The outcome is no longer awaited.
             return turn.emit(.blob(.abandon(id)))
         }
         switch result {

@@ -72,7 +72,7 @@ extension Files {
 
     /// Chunks of a blob are durable now: what waits for them continues.
     ///
-    /// - Returns: whether all of the blob is here, so that others may be fetched in its place.
+    /// - Returns: whether all of the blob is here, so that others may be fetched instead.
     private func took(_ claim: ChunkClaim) throws(StorageError) -> Bool {
         switch try transfers.claimed(claim) {
         case .unknown: return false

@@ -114,7 +114,7 @@ final class FileErrands: FilePart {
         }
     }
 
-    /// Nobody waits any more for what a client has asked for.
+    /// A client's jobs are no longer awaited.
     func forget(of connection: UInt64) {
         for id in errands.keys.sorted() where errands[id]?.call.connection == connection {
             let root = errands[id]?.waitsFor

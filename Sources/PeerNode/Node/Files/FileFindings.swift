@@ -12,7 +12,8 @@ final class FileFindings: FilePart {
         }
     }
 
-    /// Files that somebody wants and nobody sends: a colleague who went home is no fault, a day is long.
+    /// Files that somebody wants and nobody sends: a colleague who went home is not a fault, but a
+    /// day is long.
     private var waitingFinding: FindingObject? {
         let since = room.transfers.states.filter { !$0.isPaused }.compactMap(\.waitingSince).filter
         {

@@ -95,7 +95,7 @@ final class Files: Component {
         transfers.goOn(after: former.transfers)
     }
 
-    /// Nobody waits any more for what a client has asked for.
+    /// A client's jobs are no longer awaited.
     func forgetErrands(of connection: UInt64) {
         holders.forget(of: connection)
         checks.forget(of: connection)
@@ -130,7 +130,7 @@ final class Files: Component {
         }
     }
 
-    /// Looks for blobs that no message names any more, and for room where the quota is used up.
+    /// Finds blobs that no message names any more, and frees space where the quota is used up.
     private func collectWhenDue() throws(StorageError) {
         guard cache.beginCollection() else { return }
         try transfers.leaveIdle()

@@ -84,7 +84,7 @@ final class HolderQuestions: FilePart {
         for question in take() { turn.emit(.answer(question.call, .failure(error))) }
     }
 
-    /// Nobody waits any more for what a client has asked.
+    /// A client's queries are no longer awaited.
     func forget(of connection: UInt64) { _ = take(of: connection) }
 
     /// Asks the queried devices to report no more changes, where nothing else needs them.

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// When files of one kind are fetched automatically.
 private struct MediaRule: Equatable {
     var policy: MediaPolicy
-    /// Only files of at most so many bytes.
+    /// Only files up to this number of bytes.
     var byteCountMax: UInt64?
 
     /// Small images alone.
@@ -18,9 +18,9 @@ private struct MediaRule: Equatable {
 
 /// Fetches files together with their messages, without anyone asking for them.
 final class MediaFetching: FilePart, FileMediaCommands {
-    /// When files of a kind come by themselves, as far as that was read.
+    /// When files of a kind are fetched automatically, cached.
     private var rules: [MediaKind: MediaRule] = [:]
-    /// Whether the network is metered, as far as that was found out.
+    /// Whether the network is metered, if known.
     private var meter: Bool?
 
     func goOn(after former: MediaFetching) { meter = former.meter }
@@ -82,7 +82,7 @@ final class MediaFetching: FilePart, FileMediaCommands {
         }
     }
 
-    /// Fetches a file that a message names, if it is to come by itself and fits.
+    /// Fetches a file that a message names, if its kind is fetched automatically and it fits.
     func fetchUnasked(_ item: Manifest.Item, _ number: Int64) throws(StorageError) {
         guard try isFetchedUnasked(item), let row = try store.blobs.row(number),
             !row.held.isWhole, !row.isWanted, try room.cache.fits(row)
@@ -103,7 +103,7 @@ final class MediaFetching: FilePart, FileMediaCommands {
         }
     }
 
-    /// It was found out, or not.
+    /// The loop's answer; `nil` if it is unknown.
     func noteMeter(_ isMetered: Bool?) throws(StorageError) {
         let before = self.isMetered
         meter = isMetered

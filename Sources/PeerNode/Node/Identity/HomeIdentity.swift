@@ -17,8 +17,8 @@ struct HomeIdentity: Sendable {
     let name: String
     /// When, milliseconds since 1970.
     let createdAt: UInt64
-    /// The public half of the recovery phrase, with its certificate for this device in the place
-    /// of the possession signature; `nil` where there is none. The secret half is not kept.
+    /// The public half of the recovery phrase, with its certificate for this device instead of the
+    /// possession signature; `nil` without one. The secret half is not kept.
     let recovery: DeviceEntry?
     /// The same for a phrase that replaced that one, or was added later; it is in node.db.
     var laterRecovery: DeviceEntry?
@@ -83,7 +83,7 @@ struct HomeIdentity: Sendable {
             encoder.item(raw: DeviceEntry.encoded([recovery])[...])
         }
         var bytes = encoder.bytes
-        // So that `bytes` is the only holder, and grows in its place.
+        // So that `bytes` is the only holder, and grows in place.
         encoder = CBOREncoder(reservingBytes: 0)
         bytes += Self.check(bytes)
         return bytes

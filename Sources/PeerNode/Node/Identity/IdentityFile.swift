@@ -83,7 +83,7 @@ struct SealedIdentity: Sendable {
 
     /// The identity, or `nil` under the key of a wrong passphrase.
     ///
-    /// - Throws: `HomeFileError` when what was sealed is no identity, or another device's.
+    /// - Throws: `HomeFileError` when the sealed bytes are not an identity, or another device's.
     func opened(under key: SymmetricKey) throws(HomeFileError) -> HomeIdentity? {
         guard var clear = try? PassphraseVault.open(vault, under: key) else { return nil }
         defer { SecretBytes.wipe(&clear) }

@@ -10,7 +10,7 @@ import WorkspaceModel
 struct LockState {
     /// What a node does, and for whom.
     enum Phase: Equatable {
-        /// Everything. Also where there is no identity yet.
+        /// Everything. Also while there is no identity yet.
         case open
         /// Everything but answering: a passcode is asked for, and the keys are at hand.
         case gated

@@ -34,7 +34,7 @@ struct RecentKeys<Name: Hashable> {
         return entries[place].key
     }
 
-    /// Keeps a key, in the place of another one where there is no room.
+    /// Keeps a key, replacing another one where there is no room.
     mutating func keep(_ key: SymmetricKey, as name: Name) {
         let entry = Entry(name: name, key: key, isWanted: false)
         if let place = places[name] {
@@ -51,7 +51,7 @@ struct RecentKeys<Name: Hashable> {
     }
 
     private mutating func nextUnwanted() -> Int {
-        // The second time round nothing is wanted any more.
+        // By the second round every mark is cleared, so this ends.
         while true {
             let place = hand
             hand = (hand + 1) % entries.count

@@ -16,8 +16,8 @@ struct StoreIdentity: Sendable {
     /// The Noise static key of this store.
     var staticKey: AgreementKey
 
-    /// Reads the identity of `store`, or draws one where there is none, or where `isNew` says
-    /// that the old one must not be used any more.
+    /// Reads the identity of `store`, or draws one where there is none, or where `isNew` says that
+    /// the old one must no longer be used.
     static func load(
         from registry: RegistryStore, home: HomeIdentity, isNew: Bool,
         using random: any RandomSource

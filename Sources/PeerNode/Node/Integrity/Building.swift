@@ -7,7 +7,7 @@ extension Integrity {
     /// Builds what the store says is not built: verdicts, retained tips and views. No events are
     /// reported, since all of it has happened before.
     ///
-    /// All of it is one transaction: a crash leaves the store as it was, and it is built again.
+    /// All of it is one transaction: after a crash the store is as before, and is built again.
     func buildViews() throws(StorageError) {
         guard home != nil, try store.registry.value(StoreSalvage.unbuilt) != nil else { return }
         try store.begin()

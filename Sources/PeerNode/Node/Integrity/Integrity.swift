@@ -17,7 +17,7 @@ final class Integrity: Component {
     var wantsRenewal = false
     /// Whether the store has to be rebuilt after this turn.
     var wantsRebuild = false
-    /// Where the rounds through the store stand.
+    /// The progress of the patrol through the store.
     lazy var patrol = Patrol(startedAt: turn.startedAt)
     /// When operations beyond cuts are searched again, on the monotonic clock. Not at once: a start
     /// is busy enough.

@@ -13,7 +13,7 @@ struct FreshContents {
 
     /// Keeps what an operation says, while there is room.
     ///
-    /// - Parameter payload: as it is stored, sealed.
+    /// - Parameter payload: the stored, sealed payload.
     mutating func note(_ content: ContentPayload, of payload: [UInt8], arrival: Int64) {
         guard contents.count < Limits.freshContentsMax else { return }
         contents[arrival] = (payload, content)

@@ -27,7 +27,7 @@ struct KeyChangePlan {
 
     mutating func cancelAll() { entries = [:] }
 
-    /// Takes out those whose time has come, ascending.
+    /// Removes and returns those that are due, ascending.
     mutating func takeDue(at now: UInt64) -> [Int64] {
         let due = entries.filter { $0.value.due <= now }.keys.sorted()
         for workspace in due { entries[workspace] = nil }

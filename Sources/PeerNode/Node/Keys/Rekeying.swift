@@ -98,7 +98,7 @@ extension KeySchedule {
         excluding excluded: Set<DeviceID> = [], to key: SymmetricKey? = nil,
         beside discovery: SymmetricKey? = nil, in workspace: Workspace
     ) -> Rekey? {
-        // A guest may end own devices, and makes no key with that.
+        // A guest may end their own devices, and creates no key with that.
         guard let own = workspace.ownRole, own <= .member else { return nil }
         // A guest has no part in the key, and has to hear of a new secret all the same.
         let guests =

@@ -121,7 +121,8 @@ extension KeySchedule {
 
     // MARK: Giving later
 
-    /// Answers what own devices have asked for and was not given, as far as nothing stands against it now.
+    /// Gives this person's devices the keys that they asked for and did not get, as far as nothing
+    /// forbids it now.
     func giveWithheld(in workspace: Workspace) throws(StorageError) {
         for link in network.ordered where !link.keys.withheld.isEmpty {
             for (document, want) in link.keys.withheld.sorted(by: { $0.key < $1.key })
@@ -134,7 +135,7 @@ extension KeySchedule {
 
     // MARK: Telling
 
-    /// One sentence for each workspace in which own devices wait, and until when.
+    /// One sentence for each workspace in which other devices of this person wait, and until when.
     private var waits: [String] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             let devices = devicesBesideThis(in: workspace)
@@ -157,7 +158,8 @@ extension KeySchedule {
         }
     }
 
-    /// Whether there is a conversation in which other own devices could be kept waiting for keys.
+    /// Whether there is a conversation in which other devices of this person might have to wait for
+    /// keys.
     private func isPrivate(somewhereIn workspace: Workspace) -> Bool {
         workspace.sealed.documents.values.contains { document in
             document.root != nil && !workspace.isOwn(document)
@@ -213,7 +215,7 @@ extension Workspace {
         let seats = document.records.mapValues { $0.change?.action.seats.map(\.member) ?? [] }
             .filter { !$0.value.isEmpty }
         var holders = document.people.filter { authority.ends(of: $0).isEmpty }
-        // The first are enough: nobody who came in later was given those.
+        // The first are enough: nobody who joined later was given those.
         for (key, _) in keys.prefix(Limits.unprovenKeysMax) {
             let given = seats.filter { $0.key == key || authority.isAncestor($0.key, of: key) }
             holders.formIntersection(given.values.joined())

@@ -24,7 +24,8 @@ final class LedgerPast {
     private var entries: [OperationID: LedgerEntry]?
     /// The operations whose verdict has changed since.
     private var judged: Set<OperationID> = []
-    /// Whether all that has come since is from before this node was there; `nil` where nothing has come.
+    /// Whether all that arrived since is from before this node joined; `nil` where nothing has
+    /// arrived.
     var isBackfill: Bool?
 
     private let issuer: MemberID

@@ -122,7 +122,7 @@ extension Ledgers {
 
     // MARK: Reading
 
-    /// The order or the spend that an event is about, in the state that the event tells of.
+    /// The order or the spend of an event, in the state that the event reports.
     ///
     /// - Parameters:
     ///   - document: the short number of the ledger.

@@ -65,7 +65,7 @@ final class Ledgers: Component {
 
     // MARK: Which there are
 
-    /// The ledger of a document as it is now; `nil` where there is none that counts here.
+    /// The current ledger of a document; `nil` where there is none that counts here.
     func ledger(
         _ document: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> OpenLedger? {
@@ -117,8 +117,8 @@ final class Ledgers: Component {
         return ledger
     }
 
-    /// Whether nothing has gone of what was taken from a document: of a device that writes several
-    /// histories some are not kept. Otherwise notes where its logs end now.
+    /// Whether all operations that were taken from a document are still stored: of a device that
+    /// writes several histories some are not kept. Otherwise records the current ends of its logs.
     ///
     /// - Parameter known: the last operation of each branch when it was looked at last.
     func areWhole(

@@ -8,8 +8,8 @@ final class OpenLedger {
     let issuer: MemberID
     /// When it was used last, as `Ledgers` counts.
     var usedAt: UInt64 = 0
-    /// The last operation of each branch when it was looked at last, by the branch's number: what has gone
-    /// since, as one branch too many, is not known otherwise.
+    /// The last operation of each branch at the last check, by the branch's number: the only way to
+    /// notice that an excess branch was removed.
     var tips: [Int64: OpenLedger.Tip] = [:]
     /// An operation that one device wrote twice is there once.
     private(set) var entries: [OperationID: LedgerEntry] = [:]

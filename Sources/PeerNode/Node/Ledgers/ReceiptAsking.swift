@@ -88,7 +88,8 @@ extension Ledgers {
         else { return }
         switch result.code {
         case .granted:
-            // A word is no coin: the call is answered by the grant, which comes with the operations.
+            // An answer is not yet a grant: the call is answered when the grant arrives with the
+            // operations.
             questions[result.number]?.isGranted = true
             if let ledger = try ledger(question.ledger, in: workspace) {
                 try tellGranted(question.order, in: ledger, workspace)

@@ -197,7 +197,7 @@ extension Ledgers {
         }
     }
 
-    /// Takes a receipt of somebody else. Only the buyer's own devices are believed to have one.
+    /// Takes a receipt from a peer. Only the buyer's own devices are believed to have one.
     private func receiptHeard(
         _ word: ReceiptWord, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
@@ -212,7 +212,7 @@ extension Ledgers {
             let isBuyer = workspace.members.contains {
                 $0.member == buyer && $0.devices.contains(device)
             }
-            // Somebody else's order is none that the sender has.
+            // Another member's order is treated as unknown.
             code =
                 isBuyer
                 ? try check(

@@ -12,7 +12,7 @@ extension Links {
         }
     }
 
-    /// The addresses by which people come in now, the newest last.
+    /// The addresses by which people can join now, the newest last.
     func openAddresses(of workspace: Workspace) -> [OperationID] {
         addresses(of: workspace).filter { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }

@@ -79,8 +79,8 @@ extension Links {
         network.addresses.book.word(of: devicesByMember(of: workspace), wallMilliseconds: time.wall)
     }
 
-    /// Answers what a member says of its book: with what this one has, where they differ; with wishes
-    /// for what is newer there; and with records that it wants.
+    /// Answers a member's message about its book: with this one's entries, where they differ; with
+    /// requests for newer ones; and with the records that it asks for.
     func bookHeard(
         _ word: BookWord, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {

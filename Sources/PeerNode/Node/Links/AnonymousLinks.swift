@@ -50,7 +50,7 @@ extension Links {
                 link: link.id.number, by: link.session.share, using: environment.random))
     }
 
-    /// Closes a link on which somebody repeats what another one has said.
+    /// Closes a link on which somebody replays another peer's message.
     func endReplay(on link: PeerLink) {
         turn.tally.noteEnding(.replayed)
         network.strangers.budget.closed(link: link.id.number)

@@ -39,8 +39,8 @@ extension Links {
         ]
     }
 
-    /// Compares the clock of who is at the other end of a link, as it was in the handshake.
-    /// Members' clocks only: who is out is no witness.
+    /// Compares the clock of the peer, as it was in the handshake. Only members' clocks: a former
+    /// member is not a witness.
     func compareClocks(on link: PeerLink) throws(StorageError) {
         guard let peer = link.peer, !isFormer(peer.device),
             let person = person(of: peer.device)

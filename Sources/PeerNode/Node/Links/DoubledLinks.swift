@@ -71,8 +71,8 @@ extension Links {
         try drop(loser, because: .doubled, telling: answered)
     }
 
-    /// When a device was heard last, milliseconds since 1970; of this one, and of one that a link
-    /// stands to, it is now.
+    /// When a device was last heard, milliseconds since 1970; for this one, and for one with an
+    /// open link, that is now.
     func lastSeen(_ device: DeviceID) -> Int64? {
         let peer = network.registry.peer(.device(device))
         let isHere = device == home?.device || peer?.state == .connected

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// Devices whose membership has ended: they are told, the link is closed, and they are no longer
 /// dialled.
 extension Links {
-    /// Whether a device may do nothing here any more, in any workspace, and could once.
+    /// Whether a device may do nothing here any more, in any workspace, but once could.
     func isFormer(_ device: DeviceID) -> Bool {
         var wasIn = false
         for workspace in workspaces.values where workspace.standing == .member {
@@ -49,7 +49,7 @@ extension Links {
         try turn.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
     }
 
-    /// Notes a link of a device that may do nothing any more. It is told so, and not listed.
+    /// Handles a link of a device that may no longer do anything. It is told so, and not listed.
     func establishedFormer(_ link: PeerLink, _ device: DeviceID) throws(StorageError) {
         link.wasFormer = true
         // The attempt is over, whether somebody typed the address or not.

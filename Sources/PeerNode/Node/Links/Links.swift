@@ -189,7 +189,7 @@ extension Links {
         try perform(first, on: link)
     }
 
-    /// Counts what has come of messages whose rest has not, and ends links where it is too much.
+    /// Counts the bytes of unfinished messages, and closes links where there are too many.
     private func noteUnfinished(on link: PeerLink) throws(StorageError) {
         guard network.links[link.id] === link else { return }
         let (byteCount, since) = link.session.unfinished

@@ -46,7 +46,7 @@ struct PeerClocks {
         Int64(min(wall, HybridTimestamp.millisecondsMax)) - Int64(clamping: moment)
     }
 
-    /// Notes when an operation says to be written that its own device handed over live.
+    /// Compares the timestamp of an operation that its own device has handed over live.
     ///
     /// The operation may have been delayed, so it cannot show a clock that is behind; and its
     /// timestamp may exceed that device's wall clock by as much as clocks follow each other. What
@@ -106,7 +106,7 @@ struct PeerClocks {
         case own(by: Int64, others: Int)
         /// This device's clock differs most, and nobody else's says which of the two is wrong.
         case doubtful(DeviceID, by: Int64)
-        /// Others agree with this clock, and so many do not; the worst of them.
+        /// Others agree with this clock, and `count` do not; the worst of them.
         case others(DeviceID, by: Int64, count: Int)
     }
 

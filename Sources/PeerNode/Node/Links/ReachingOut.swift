@@ -34,7 +34,7 @@ extension Links {
     /// Whether there is somebody to prove on a link: also while the keys are dropped.
     private var mayLink: Bool { home != nil || turn.session.lock.certified != nil }
 
-    /// Without a workspace there is no secret to dial under.
+    /// Without a workspace there is no secret to dial with.
     private var mayDialPeers: Bool {
         mayLink && !network.registry.isSuspended
             && workspaces.values.contains { $0.standing == .member }

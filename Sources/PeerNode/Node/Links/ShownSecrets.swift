@@ -61,8 +61,8 @@ extension Links {
 }
 
 extension PSKCandidate {
-    /// Shows on a link to hold the psk: the first 16 bytes of
-    /// Hk(psk, "wsx-show1" || workspace tag 16 || own device 32).
+    /// The proof on a link that this device holds the psk: the first 16 bytes of Hk(psk,
+    /// "wsx-show1" || workspace tag 16 || own device 32).
     func shown(under tag: WorkspaceTag, by device: DeviceID) -> ShownSecret {
         ShownSecret(
             Array(

@@ -65,9 +65,9 @@ final class BranchPruning: LogPart {
         overgrown.insert(.init(workspace: workspace.number, log: log))
     }
 
-    /// Removes what is too much where a log has so many branches that it cannot wait for the end of
-    /// the turn: what one message brings may be thousands. Where that leaves many, because they are
-    /// needed, it is done again only after half as many more.
+    /// Removes excess branches of a log that has so many that it cannot wait for the end of the
+    /// turn: one message may bring thousands. If many remain, because they are needed, it is
+    /// repeated only after half as many more.
     func pruneIfCrowded(_ log: LogName, in workspace: Workspace) throws(StorageError) {
         let place = WorkspaceLog(workspace: workspace.number, log: log)
         let most = crowdedAt[place] ?? Limits.branchesCrowdedMax

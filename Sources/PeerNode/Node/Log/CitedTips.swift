@@ -8,7 +8,7 @@ import WorkspaceModel
 /// operation, and everything that cites it, at another place. Later operations of several people
 /// are in the same order everywhere only if each cites the ones before.
 extension OperationLog {
-    /// The tips of other logs that the clock does not put before `timestamp` by itself.
+    /// The tips of other logs that the clock alone does not put before `timestamp`.
     func unorderedTips(
         of document: DocumentID, in workspace: Workspace, before timestamp: HybridTimestamp,
         own: LogName

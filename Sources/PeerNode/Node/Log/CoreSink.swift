@@ -29,7 +29,7 @@ protocol CoreSink: LogSink {
         _ document: PrivateDocument, only arrivals: [Int64]?,
         at places: Set<PrivateDocument.LimitPlace>, in workspace: Workspace,
         from source: OperationSource) throws(StorageError)
-    /// All of a document has gone from the view.
+    /// All of a document was removed from the view.
     func reindex(erasedDocument number: Int64)
 
     // MARK: Private documents

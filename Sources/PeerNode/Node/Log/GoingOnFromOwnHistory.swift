@@ -81,7 +81,7 @@ extension OperationLog {
         turn.emit(.log(.warning, "store.restored reason=\(reason)"))
     }
 
-    /// When this store last got a new id because it had been copied or put back, and why.
+    /// When this store last got a new id because it had been copied or restored, and why.
     func lastRestoration() throws(StorageError) -> (at: UInt64, reason: String)? {
         guard let value = try store.registry.value("restored"), value.count > 8,
             let reason = String(validating: value[8...], as: UTF8.self)

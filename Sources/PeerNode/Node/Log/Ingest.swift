@@ -7,7 +7,7 @@ extension OperationLog {
     /// Checks a run and stores what is new of it, with what follows from it at once. Waiting runs
     /// that it releases are taken when the turn ends (`acceptReleased`).
     ///
-    /// - Parameter looks: once verdicts have cost so many, the rest is left in `untaken`.
+    /// - Parameter looks: the cost of verdicts after which the rest is left in `untaken`.
     @discardableResult
     func accept(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource,
@@ -62,8 +62,8 @@ extension OperationLog {
         pruning.forgetCrowded()
     }
 
-    /// Authority operations are taken one by one: each may cite the one before it as its grant,
-    /// and each verifies by itself anyway. A few may bear on so many others that a turn has enough.
+    /// Authority operations are taken one by one: each may cite the one before it as its grant, and
+    /// each is verified by itself anyway. A few may affect so many others that the turn is used up.
     private func acceptAll(
         of run: OperationRun, in workspace: Workspace, from source: OperationSource,
         upTo looks: Int

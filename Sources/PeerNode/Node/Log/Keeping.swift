@@ -40,7 +40,7 @@ final class Retention: LogPart {
         setKept(tip, of: branch.number, in: workspace)
     }
 
-    /// Branches come in the order of their logs.
+    /// Branches are in the order of their logs.
     func logs(in branches: [LogBranch]) -> [[LogBranch]] {
         var logs: [[LogBranch]] = []
         for branch in branches {

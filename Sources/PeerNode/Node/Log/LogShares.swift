@@ -108,7 +108,7 @@ final class LogShares: LogPart {
         for voucher in room.waiting.vouchers(for: place) {
             var payer = voucher.member
             if payer == author {
-                // A device that nobody knows yet is no stronger one.
+                // An unknown device does not count as stronger.
                 guard let member = workspace.owner(of: voucher.device),
                     workspace.judged.evaluator.isStronger(
                         voucher.device, than: log.device, of: member)

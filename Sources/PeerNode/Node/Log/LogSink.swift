@@ -52,11 +52,11 @@ protocol LogSink: AnyObject {
     func reviewRedactions(inDocument number: Int64) throws(StorageError)
     /// These rows are about to go.
     func reindex(_ gone: [ViewStore.Position], of document: Int64) throws(StorageError)
-    /// Operations of the profile document have gone, by their arrival numbers.
+    /// Operations of the profile document were removed, by their arrival numbers.
     func forgetProfiles(storedAt gone: Set<Int64>, in workspace: Workspace) throws(StorageError)
-    /// Membership operations of a private document have gone.
+    /// Membership operations of a private document were removed.
     func reloadPrivateLater(_ id: DocumentID, in workspace: Workspace)
-    /// Places of a private document have gone up to which others leave logs.
+    /// Places of a private document were removed up to which others keep logs.
     func refoldLater(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError)

@@ -4,8 +4,8 @@ import WorkspaceModel
 /// A family of content other than messages, such as notes. It handles its own content when it is
 /// opened, judged or deleted here, and knows nothing about other content.
 protocol ContentFamily: AnyObject {
-    /// Takes over what an operation of a channel says, or whether it counts now. Any order gives the
-    /// same. Comes again where a key, or a payload, has come.
+    /// Folds an operation of a channel, or whether it counts now. Any order gives the same. Called
+    /// again when a key, or a payload, has arrived.
     func fold(
         _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,
         from source: OperationSource) throws(StorageError)
@@ -17,7 +17,7 @@ protocol ContentFamily: AnyObject {
     func noteDeleted(
         _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError)
-    /// These operations are not deleted any more. Whether they count is another matter.
+    /// These operations are no longer deleted. Whether they count is a separate question.
     func noteRestored(
         _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError)

@@ -113,7 +113,7 @@ extension Messages {
         return first <= last ? first...last : nil
     }
 
-    /// Shows what counts from now on, and tells of what was never shown before.
+    /// Shows what counts from now on, and reports what was never displayed before.
     private func show(
         _ positions: [ViewStore.Position], of branch: LogBranch, in workspace: Workspace,
         _ source: OperationSource

@@ -10,7 +10,8 @@ extension Messages {
         case nowhere
         /// A message in a thread, or outside any.
         case message(thread: MessageKey?)
-        /// There is no redaction, or it cannot be read: what was shown stays, if it may be seen.
+        /// There is no redaction, or it cannot be read: what was displayed stays, if it may be
+        /// seen.
         case unknown
     }
 
@@ -61,7 +62,7 @@ extension Messages {
         }
     }
 
-    /// Puts what is not deleted any more where it says that it stands.
+    /// Displays a restored operation at its own place.
     func showAgain(
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) {

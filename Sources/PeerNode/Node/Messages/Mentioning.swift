@@ -69,7 +69,7 @@ struct MentionFinder {
         }
     }
 
-    /// Who may be meant by the first word of a name of several words, by its folded form.
+    /// Whom the first word of a name of several words may mean, by its folded form.
     private static func firstNames(
         _ people: [(member: MemberID, name: String)]
     ) -> [String: [MemberID]] {
@@ -86,7 +86,7 @@ struct MentionFinder {
     /// Whom `text` mentions: at each `@` the longest name that occurs there.
     func mentions(in text: String) -> Mentions { look(in: text).mentions }
 
-    /// The same, and former names at which nothing that somebody is called stands.
+    /// The same, and former names where no current name occurs.
     func look(in text: String) -> (mentions: Mentions, former: [Former]) {
         var members: [MemberID] = []
         var former: [Former] = []

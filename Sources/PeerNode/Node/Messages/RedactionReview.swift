@@ -29,7 +29,7 @@ struct RedactionReview {
     /// Whether all of it came by a first sync.
     var isBackfill = true
 
-    /// - Parameter pass: what was found out so far, where nothing was asked since.
+    /// - Parameter pass: the cached results, where nothing was asked since.
     init(with pass: RedactionPass = RedactionPass(), isBackfill: Bool = true) {
         self.pass = pass
         self.isBackfill = isBackfill

@@ -10,7 +10,7 @@ extension Messages {
         case stands
         /// This one counts; its payload was not read. The author's own word erases at once.
         case deleted(StoredOperation, isOwn: Bool)
-        /// This node cannot judge what others said about it, and leaves it as it is.
+        /// This node cannot judge its redactions, and leaves it unchanged.
         case open
     }
 
@@ -57,7 +57,7 @@ extension Messages {
         return wasOwn ?? true ? .stands : .open
     }
 
-    /// A redaction that counts, and where it stands among others that do.
+    /// A valid redaction, and its rank among others.
     private typealias Weighed = (rank: (Int, UInt64, OperationID), redaction: StoredOperation)
 
     /// - Returns: the redaction where it counts and comes before `best`, else `best`.
@@ -83,7 +83,7 @@ extension Messages {
         return (rank, spoken.operation)
     }
 
-    /// A redaction or undo as it is weighed, once in a pass: what it says is not read for that.
+    /// A redaction or undo to weigh, once in a pass: its content is not read for that.
     private func spoken(
         _ arrival: Int64, in workspace: Workspace, _ pass: RedactionPass
     ) throws(StorageError) -> RedactionPass.Spoken? {

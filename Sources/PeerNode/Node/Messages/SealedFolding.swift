@@ -15,7 +15,7 @@ final class SealedFolding: CorePart {
         from source: OperationSource
     ) throws(StorageError) {
         guard arrivals?.isEmpty != true || !places.isEmpty else { return }
-        // With all of it goes what keys were to open that have come since.
+        // A full fold also covers the content that newly arrived keys open.
         if arrivals == nil { _ = document.sealed.take(document.keys.names) }
         if arrivals == nil || !places.isEmpty, workspace.isOwn(document) {
             return try core.own.refoldOwn(in: workspace, from: source)
@@ -116,7 +116,7 @@ final class SealedFolding: CorePart {
         }
     }
 
-    /// Puts a message of a private document in its place.
+    /// Folds a message of a private document.
     func foldPrivate(
         _ message: ContentPayload.Message, _ stored: StoredOperation, in workspace: Workspace,
         from source: OperationSource

@@ -24,7 +24,7 @@ extension Messages {
         // The rest of the same call depends on it.
         if source == .ourselves { return try settleVerdicts() }
         guard !grants.isEmpty else { return }
-        // Grants that content cites are never let go of in between.
+        // Grants that content cites must not be released in between.
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
             try core.log.retention.keepGrants(of: document, in: workspace)

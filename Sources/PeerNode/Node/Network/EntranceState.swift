@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Becoming another device of a person: the new device's side (PROTOCOL.md, 5.8).
 struct LinkAttempt {
-    /// How far one workspace has come.
+    /// The progress of one workspace.
     enum Stage: Equatable {
         /// The authority document is being pulled, until this `adddev` is in it.
         case reading(OperationID)
@@ -85,8 +85,8 @@ struct IssuedDeviceLink {
     let expiresAt: UInt64
     /// On the monotonic clock.
     let deadline: UInt64
-    /// The device that it made one of ours. That one may come again, in case the link to it broke
-    /// in between; nobody else may.
+    /// The device that was added by it. That device may return, in case its link broke in between;
+    /// nobody else may.
     var user: DeviceID?
 }
 
@@ -99,7 +99,7 @@ struct PendingJoin: Equatable {
     let link: String
     /// When it was asked first, milliseconds since 1970.
     let since: UInt64
-    /// Whether it was turned down and nobody has been told yet.
+    /// Whether it was rejected and nobody has been told yet.
     var isRefused: Bool
 
     static func encoded(_ joins: [PendingJoin]) -> [UInt8] {

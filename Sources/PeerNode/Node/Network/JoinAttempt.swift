@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Joining by an invite: the joiner's side (PROTOCOL.md, 5.6).
 struct JoinAttempt {
-    /// How far it has come.
+    /// Its progress.
     enum Stage: Equatable {
         /// Looking for somebody who answers.
         case searching
@@ -35,8 +35,7 @@ struct JoinAttempt {
     var workspace: Int64?
     /// The tips of the authority document from `join_result`.
     var tips: [LogTip] = []
-    /// Whether an admin has to approve, as far as can be told: by the invite, or for somebody who
-    /// comes back.
+    /// Whether an admin has to approve, as far as known: by the invite, or for a returning person.
     var needsApproval = false
     /// For a person who recovers and does not join.
     var phrase: RecoveryPhrase?
@@ -44,7 +43,7 @@ struct JoinAttempt {
     /// Rounds over all addresses in the background since somebody answered.
     private var rounds = 0
     private(set) var nextDial: UInt64 = 0
-    /// Why the first that was asked since lets nobody in. It proves nothing: another one may.
+    /// Why the first peer in this round refused. It proves nothing: another one may admit.
     private var refusal: NodeError?
     /// How many addresses have not had their turn since.
     private var turnsLeft = 0
@@ -52,7 +51,7 @@ struct JoinAttempt {
     private var hasMissed = false
     /// Operations of the authority document that were here last.
     private var held = 0
-    /// When the next address is tried though this one has not refused, on the monotonic clock.
+    /// When the next address is tried even if this one has not refused, on the monotonic clock.
     private(set) var turnEnds: UInt64?
     private(set) var lastError = "no address answered"
 

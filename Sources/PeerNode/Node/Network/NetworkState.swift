@@ -73,8 +73,8 @@ extension NetworkState {
         var issuedLink: IssuedDeviceLink?
         /// The device link by which this home becomes a device of somebody.
         var linking: LinkAttempt?
-        /// Tips in one `join_result`, so that it stays below the limit of a message; a result with so
-        /// many says that more may follow. Tests make it smaller.
+        /// Tips in one `join_result`, so that it stays below the limit of a message; a result with
+        /// this many says that more may follow. Tests make it smaller.
         var joinTipsMax = 2_048
         /// Joins that continue until somebody has decided, as they are stored, sealed.
         var pendingJoins: [PendingJoin] = []
@@ -117,7 +117,8 @@ extension NetworkState {
         var nextSource: PullPlanner.SourceID = 1
         /// Workspaces in which this process has once held what a peer held.
         var synced: Set<Int64> = []
-        /// Workspaces in which somebody is not reached any more who may have been told to others.
+        /// Workspaces in which a peer is no longer reached directly that others may have been told
+        /// about.
         var lostReach: Set<Int64> = []
         /// How far each peer was asked for missing payloads; outlives its links.
         var payloadRounds: [PayloadRound.Place: PayloadRound] = [:]
@@ -161,9 +162,9 @@ final class PeerLink {
     var backlog = Backlog()
     /// How the other end has begun.
     var beginning = Beginning()
-    /// The invite by which the other end wants to come in.
+    /// The invite by which the peer wants to join.
     var invite: (workspace: Int64, id: OperationID)?
-    /// Set while the other end is nobody here any more and is told so.
+    /// Set while the peer is no longer a member here and is told so.
     var farewell: Farewell?
     /// Whether nothing more is begun on it.
     var isEnding: Bool { isClosing || farewell != nil }

@@ -41,7 +41,7 @@ struct Backlog {
 struct OwnHistory {
     /// How long a write waits at most, on the monotonic clock.
     static let patienceMilliseconds: UInt64 = 2_000
-    /// Calls that wait at most; a further one is not held back.
+    /// The most calls that wait; further ones are not held back.
     static let heldMax = 1_024
 
     /// Work that continues as soon as the history is known.
@@ -105,8 +105,8 @@ struct PayloadRound {
         hasAsked = false
     }
 
-    /// Notes that everything was asked for. The second round comes as soon as there is a link, for
-    /// the first one may have been cut short.
+    /// Records that everything was asked for. The second round starts as soon as there is a link,
+    /// because the first one may have been interrupted.
     mutating func end(on link: LinkID, now: UInt64) {
         guard ended == nil else { return }
         if hasAsked { count += 1 }
@@ -129,7 +129,7 @@ struct SyncProgress {
     /// How much was missing by what was told last.
     private var told: UInt64 = 0
 
-    /// Whether to tell that so many operations are missing now.
+    /// Whether to report the number of missing operations now.
     mutating func isNews(_ behind: UInt64, at now: UInt64) -> Bool {
         guard behind > 0 else {
             defer { (due, told) = (nil, 0) }
@@ -156,7 +156,7 @@ struct Departures {
     /// Whose last link that counts has ended while another one was being opened, by workspace.
     private var awaited: [Int64: Set<MemberID>] = [:]
 
-    /// Whether nobody in a workspace has gone.
+    /// Whether nobody in a workspace has left.
     func isEmpty(in workspace: Int64) -> Bool { ends[workspace]?.isEmpty ?? true }
 
     /// When the last link to a device of a member ended; `nil` for a member who was heard of since,

@@ -81,7 +81,7 @@ final class NoteAttendance: NotePart {
 
     /// Where somebody here is in a note.
     ///
-    /// - Parameter selection: in scalars of the text as it is.
+    /// - Parameter selection: in scalars of the current text.
     func select(_ selection: (at: Int, length: Int), in place: ViewStore.NotePlace) {
         guard watched.contains(place) else { return }
         company.own[place, default: .init()].selection = selection
@@ -180,7 +180,7 @@ final class NoteAttendance: NotePart {
         company.changed[place] = nil
     }
 
-    /// Forgets who is not linked any more or may not read any more, and the claims that are over.
+    /// Drops members who are no longer linked or may no longer read, and claims that are over.
     func forgetEnded() {
         for (place, guests) in company.guests {
             let found = whereabouts(of: place)

@@ -47,7 +47,7 @@ final class NoteDrafts: NotePart {
         if note.draftBegun == nil { note.draftBegun = time.monotonic }
     }
 
-    /// For a draft that has become an operation, or says nothing any more.
+    /// For a draft that has become an operation, or is empty now.
     func forgetDraft(of note: OpenNote) throws(StorageError) {
         note.drafted = 0
         (note.draftBegun, note.retryAt) = (nil, nil)

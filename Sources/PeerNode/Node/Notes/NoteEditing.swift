@@ -21,7 +21,7 @@ final class NoteWriter: NotePart {
         var others = since.flatMap(\.patches)
         let changes = try changes(wish, of: note, since: since, &others)
         try check(changes, of: note)
-        // Single changes come one after the other from an editor; a whole text is meant as it is.
+        // Single changes come one after the other from an editor; a whole text is complete.
         var isPublished = true
         if case .steps = wish { isPublished = false }
         var isWritten = try make(
@@ -41,8 +41,8 @@ final class NoteWriter: NotePart {
         throw .noteUnknownBase(note.place)
     }
 
-    /// - Parameter others: what others changed meanwhile; afterwards, what they changed of the text as
-    ///   it is wanted.
+    /// - Parameter others: what others changed meanwhile; afterwards, what they changed relative to
+    ///   the requested text.
     private func changes(
         _ wish: NoteWish, of note: OpenNote, since: ArraySlice<NotePast.Step>,
         _ others: inout [NotePatch]

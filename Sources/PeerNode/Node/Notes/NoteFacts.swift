@@ -31,7 +31,7 @@ final class NoteFacts: NotePart {
         store.operations.document(numbered: document).map(workspace.isTold) ?? false
     }
 
-    /// Whether a note was deleted, and can come back.
+    /// Whether a note was deleted, and can be restored.
     func isDeleted(_ place: ViewStore.NotePlace) throws(StorageError) -> Bool {
         try store.view.current(place.register(.noteDeletion))?.isOn ?? false
     }

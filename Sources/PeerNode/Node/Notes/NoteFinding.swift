@@ -51,8 +51,8 @@ final class NoteFinding: NotePart {
         return Array(found.sorted(by: >).prefix(limit))
     }
 
-    /// The notes of a title, without regard to case, that were not deleted, with what they are called.
-    /// Where there is none, those that were.
+    /// The notes with a title, ignoring case, that were not deleted, with their titles. If there is
+    /// none, those that were.
     func places(
         named title: String, in channels: [Workspace.Channel], of workspace: Workspace
     ) throws(StorageError) -> [(place: ViewStore.NotePlace, title: String)] {

@@ -116,9 +116,9 @@ final class NoteNews: NotePart {
 
     // MARK: Search
 
-    /// Notes that what search knows of a note is not so any more.
+    /// Records that the search index of a note is outdated.
     ///
-    /// - Parameter isGone: whether that may not be found anywhere any more.
+    /// - Parameter isGone: whether the old text must no longer be found anywhere.
     func noteChanged(_ place: ViewStore.NotePlace, isGone: Bool = false) {
         changed[place] = (changed[place] ?? false) || isGone
     }

@@ -18,7 +18,7 @@ extension NoteTexts {
         return note
     }
 
-    /// A note as it is made of its edits.
+    /// A note, built from its edits.
     private func made(
         _ place: ViewStore.NotePlace, in workspace: Workspace
     ) throws(StorageError) -> OpenNote {

@@ -59,7 +59,7 @@ final class NotePresenting: NotePart {
 
     // MARK: History
 
-    /// One entry of the history of a note; `nil` for what cannot be opened any more.
+    /// One entry of the history of a note; `nil` for one that can no longer be opened.
     func entry(
         arrival: Int64, in workspace: Workspace
     ) throws(StorageError) -> NoteEventObject? {

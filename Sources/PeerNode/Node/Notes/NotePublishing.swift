@@ -23,7 +23,7 @@ final class NotePublishing: NotePart {
         for note in room.texts.orderedOpen where note.hasDraft { try publishKept(note) }
     }
 
-    /// - Returns: whether there is no draft any more.
+    /// - Returns: whether there is no draft left.
     @discardableResult
     func publishKept(_ note: OpenNote) throws(StorageError) -> Bool {
         guard note.hasDraft else { return true }
@@ -33,14 +33,14 @@ final class NotePublishing: NotePart {
             !channel.isArchived, channel.includes(workspace.member),
             try publishAlone(note, to: document.id, of: workspace)
         else {
-            // It stays, and is shown here alone: perhaps the right to write comes back.
+            // It stays, and is displayed only here: perhaps the right to write comes back.
             note.retryAt = time.monotonic &+ Limits.noteDraftRetryMilliseconds
             return false
         }
         return true
     }
 
-    /// Publishes a draft to which nothing is added: the text stays as it is under another version.
+    /// Publishes a draft without further changes: the text stays the same under another version.
     private func publishAlone(
         _ note: OpenNote, to document: DocumentID, of workspace: Workspace
     ) throws(StorageError) -> Bool {

@@ -53,7 +53,7 @@ final class OpenNote {
     /// the same verdicts.
     var version: NoteVersion { NoteVersion(sums: sums, drafted: drafted) }
 
-    /// Whether something is written in it here that is no operation yet.
+    /// Whether it contains text that is not an operation yet.
     var hasDraft: Bool { strandedDraft != nil || note.draft != nil }
 
     /// When the draft becomes an operation: after a pause, and at the latest some time after it was begun.
@@ -68,7 +68,8 @@ final class OpenNote {
     /// Whether everything that it is made of is here.
     var isComplete: Bool { isWhole && note.isComplete }
 
-    /// Whether a snapshot is worth its price: so much has come that writing it costs little of each edit.
+    /// Whether a snapshot is worth its price: so many edits arrived that writing it costs little
+    /// per edit.
     var isSnapshotDue: Bool {
         unsaved >= max(Limits.noteTailMax, note.operationCount / 16) && isComplete
     }

@@ -9,7 +9,7 @@ import WorkspaceModel
 /// arrived when something was read as a frontier, a count for each log. So all devices of a person
 /// agree, in whatever order markers and messages reach them.
 struct LateLimit {
-    /// Where the markers of the conversation stand.
+    /// The place of the conversation's markers.
     let place: ViewStore.Register.Place
     /// Up to where it counts as read.
     let upTo: MessageKey
@@ -53,7 +53,7 @@ extension OwnDocuments {
             isUnmarked: try marker(place, in: workspace) == nil)
     }
 
-    /// To be called when a message was put in its place: whether it came late is noted.
+    /// Has to be called when a message was folded: records whether it is late.
     func noteLate(
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
@@ -101,7 +101,7 @@ extension OwnDocuments {
 
     // MARK: Reading
 
-    /// Whether messages that came late stand up to a place of a conversation.
+    /// Whether there are late messages up to a place of a conversation.
     func hasLate(
         in channel: Workspace.Channel, upTo sort: Int64, of workspace: Workspace
     ) throws(StorageError) -> Bool {

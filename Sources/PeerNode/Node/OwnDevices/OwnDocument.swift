@@ -24,7 +24,7 @@ extension Workspace {
 extension OwnDocuments {
     // MARK: Writing
 
-    /// Writes a register so that it counts, into a new document where there is none yet.
+    /// Writes a register so that it counts, into a new document if there is none yet.
     ///
     /// - Returns: whether this device may write.
     func authorOwn(
@@ -70,7 +70,7 @@ extension OwnDocuments {
 
     // MARK: Folding
 
-    /// Where a register stands; `nil` for a setting while the home's key is not at hand.
+    /// The place of a register; `nil` for a setting while the home's key is not available.
     func place(
         of register: OwnRegister, in workspace: Workspace
     ) -> ViewStore.Register.Place? {

@@ -39,7 +39,7 @@ extension Workspace {
             changed.insert(name)
         }
 
-        /// The own devices have heard of a marker that waits.
+        /// This person's devices have heard of a pending marker.
         mutating func noteTold(_ name: ConversationName, at moment: UInt64) {
             pending[name]?.isUntold = false
             told[name] = moment
@@ -134,9 +134,9 @@ extension OwnDocuments {
         var mentions: Int64 = 0
         /// The last of all messages behind what was read, and of those that came late.
         var last: MessageKey?
-        /// Where the last of all of them stands.
+        /// The place of the last of all of them.
         var end: Int64?
-        /// The messages of others that stand first and last.
+        /// The first and the last message of others.
         var oldest: ViewStore.Unread.Place?
         var newest: ViewStore.Unread.Place?
     }

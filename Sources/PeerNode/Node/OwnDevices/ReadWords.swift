@@ -58,7 +58,7 @@ extension OwnDocuments {
 
     // MARK: Hearing
 
-    /// Takes over what another own device says. The link's handshake says who speaks.
+    /// Takes an update from another device of this person. The link's handshake authenticates it.
     func readingHeard(
         _ word: ReadWord, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {

@@ -45,7 +45,7 @@ struct ReminderTimes {
 
         mutating func note(_ row: ViewStore.Register) { dues[row.place.subject] = row.due }
 
-        /// Forgets those that are none any more.
+        /// Drops those that no longer exist.
         mutating func keep(_ rows: [ViewStore.Register]) {
             var now: [[UInt8]: UInt64] = [:]
             for row in rows { now[row.place.subject] = row.due }

@@ -33,8 +33,8 @@ extension Presences {
         }
     }
 
-    /// Goes on with who is gone after a core that was discarded. Its links have ended with it, and this
-    /// is no start.
+    /// Takes over the departures of a discarded core. Its links have ended with it, and this is not
+    /// a start.
     func noteDepartures(with former: Presences) {
         guard home != nil, former.home != nil else { return }
         for workspace in workspaces.values {

@@ -37,8 +37,8 @@ extension Presences {
         return standing.member
     }
 
-    /// Tells programs here. Who may not read the channel is not believed to write in it, and the
-    /// link says who speaks.
+    /// Tells programs here. A peer that may not read the channel is not believed to write in it,
+    /// and the link authenticates the peer.
     func typingHeard(_ document: DocumentID, in workspace: Workspace, on link: PeerLink) {
         let now = time.monotonic
         guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,

@@ -66,7 +66,7 @@ final class PrivateAsking: CorePart {
         return missing + unknown
     }
 
-    /// Whether this device came in less than 30 days ago.
+    /// Whether this device joined less than 30 days ago.
     private func isNewHere(_ workspace: Workspace) -> Bool {
         let month: UInt64 = 30 * 24 * 3_600 * 1_000
         return time.wall < workspace.seat.joined &+ month

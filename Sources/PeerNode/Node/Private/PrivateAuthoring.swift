@@ -106,8 +106,8 @@ final class PrivateAuthoring: CorePart {
 
     // MARK: Content
 
-    /// Seals, signs and stores content of a private document, under a key that nobody holds who
-    /// is out: where there is none yet, it is made first.
+    /// Seals, signs and stores content of a private document, under a key that no former member
+    /// holds: if there is none yet, it is created first.
     ///
     /// - Returns: where it is stored, or `nil` when this device may not write there.
     func authorPrivateContent(

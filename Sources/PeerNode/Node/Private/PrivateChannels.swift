@@ -33,7 +33,7 @@ extension Workspace {
         return channel
     }
 
-    /// A private document that was deleted, as it was shown last.
+    /// A private document that was deleted, as it was last displayed.
     func deletedChannel(of document: PrivateDocument) -> Channel? {
         document.deletion.flatMap { _ in
             makeChannel(of: document, as: document.authority, orDeleted: true)

@@ -18,8 +18,8 @@ extension PrivateDocuments {
         return place.sequence <= bound
     }
 
-    /// The last place of a branch that counts in a stretch, `nil` for none: found out once, and not
-    /// for each operation, for there may be any number of removals.
+    /// The last valid place of a branch in a stretch, `nil` for none: computed once, and not for
+    /// each operation, because there may be any number of removals.
     private func bound(
         of stretch: PrivateDocument.LimitPlace, on branch: LogBranch,
         in document: PrivateDocument, _ workspace: Workspace
@@ -33,7 +33,7 @@ extension PrivateDocuments {
         return bound
     }
 
-    /// Where a content operation stands, and under what.
+    /// The place of a content operation, and its grant.
     struct PrivatePlace {
         let log: LogName
         let branch: Int64

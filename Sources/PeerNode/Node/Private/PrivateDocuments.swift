@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Private documents: their members, their keys, and what of them is shown.
 final class PrivateDocuments: Component {
-    /// Who may do what in the private documents that were asked about last.
+    /// Who may do what in the recently used private documents.
     private(set) lazy var privateShelf = PrivateShelf(most: environment.privateJudgementsMax)
     /// Private documents in which something came that was not judged yet.
     var judgings = JudgingQueue()

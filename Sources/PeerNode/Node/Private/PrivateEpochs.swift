@@ -4,8 +4,8 @@ import WorkspaceModel
 
 /// The keys of private documents: which one seals, when a new one is due, and who gets it.
 extension PrivateAuthoring {
-    /// The key that seals now: introduced with every end of a membership known, of the document
-    /// and of the workspace. `nil` when a new one is due, or is not held.
+    /// The key that seals now: introduced with every known end of a membership, of the document and
+    /// of the workspace. `nil` when a new one is due, or it is not held.
     ///
     /// A key made by this side is also due when nobody knows who was given those of others.
     func sealingKey(
@@ -21,7 +21,7 @@ extension PrivateAuthoring {
         }
     }
 
-    /// The same, made first where a new one is due.
+    /// The same, created first if a new one is due.
     ///
     /// One operation answers, and cites, only so much. Where members have made more of both than that,
     /// several follow each other.

@@ -283,7 +283,7 @@ extension PrivateDocuments {
 
     /// The operations that ended workspace memberships of people whom the document ever admitted.
     ///
-    /// - Parameter new: who is about to come in.
+    /// - Parameter new: people who are about to be added.
     func ends(
         in document: PrivateDocument, besides new: [MemberID] = [], of workspace: Workspace
     ) -> [MemberID: Set<OperationID>] {
@@ -343,8 +343,8 @@ extension PrivateDocuments {
         return answers.filter { workspace.judged.role(ofGrant: $0) != nil }
     }
 
-    /// Whether a root that others stand on makes a document: not where its author was made a guest
-    /// before, however that device ended.
+    /// Whether a root that others depend on is valid: not if its author was made a guest before,
+    /// however that device ended.
     private func mayMake(
         _ record: PrivateDocument.Record, asAtLeast least: Role?, _ workspace: Workspace
     ) throws(StorageError) -> Bool {

@@ -28,8 +28,8 @@ final class PrivateHandover: CorePart {
         try core.keys.mail(deliveries, in: workspace)
     }
 
-    /// The devices that this one has linked and that are in, with when that was; and a phrase that came
-    /// in by the one before it, which is on no machine that could say so.
+    /// The devices that this one has linked and that are in, with the time of that; and a phrase
+    /// that was added by the one before it, which is on no machine that could report it.
     private func linkedHere(in workspace: Workspace) -> [(entry: DeviceEntry, at: UInt64)] {
         guard let home else { return [] }
         return workspace.secrets.index.deviceLists.compactMap { id in
@@ -42,7 +42,7 @@ final class PrivateHandover: CorePart {
         }
     }
 
-    /// A notice whose sender may not have known of a device that this one has linked is passed on.
+    /// Passes on a notice whose sender may not have known a device that this one has linked.
     func passOn(
         _ notice: PrivateNotice, of document: DocumentID, writtenAt: UInt64,
         in workspace: Workspace

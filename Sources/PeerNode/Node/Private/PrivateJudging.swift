@@ -19,7 +19,7 @@ extension PrivateDocuments {
             .init(arrivals: arrivals, isAnew: isAnew, source: source))
     }
 
-    /// Judges what came in this turn, and what waited for its time.
+    /// Judges what arrived in this turn, and what is due.
     ///
     /// - Parameter all: also what has to wait, for the keys are dropped next.
     func judgeWaiting(all: Bool = false) throws(StorageError) {

@@ -4,8 +4,8 @@ import WorkspaceModel
 
 /// Stores the keys of private documents: each with its document, sealed under the home's key.
 extension PrivateDocuments {
-    /// The private document with this name, as far as this node holds a key of it; `nil` before its
-    /// root came, and for a document that is none.
+    /// The private document with this name, if this node holds a key to it; `nil` before its root
+    /// arrived, and for any other document.
     func privateDocument(
         _ id: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> PrivateDocument? {

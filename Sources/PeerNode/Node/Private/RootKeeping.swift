@@ -41,8 +41,8 @@ final class RootKeeping: CorePart {
         ends[root.number] = 0
     }
 
-    /// Keeps the root from now on, where something in the document has come to be kept, or the root
-    /// has come.
+    /// Retains the root from now on, if something else in the document is retained, or the root has
+    /// arrived.
     func keepRoot(of document: DocumentID, in workspace: Workspace) throws(StorageError) {
         guard isPrivate(document, in: workspace),
             let root = try rootBranch(of: document, in: workspace), root.kept == nil

@@ -14,9 +14,9 @@ extension PrivateDocuments {
         document.sealed.note(operation.arrival, under: key)
     }
 
-    /// Takes out what keys open that have come to a private document: content and redactions.
+    /// Takes out what newly arrived keys of a private document open: content and redactions.
     ///
-    /// - Parameter keys: those that have come since this was asked last.
+    /// - Parameter keys: those that have arrived since the last call.
     func takeSealed(
         under keys: Set<KeyID>, of document: PrivateDocument
     ) throws(StorageError) -> [Int64] {

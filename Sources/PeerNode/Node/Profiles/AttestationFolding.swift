@@ -5,7 +5,7 @@ import WorkspaceModel
 /// assertions stay in memory, like profiles; which of them count is computed on demand, since it
 /// depends on who may verify now.
 extension Profiles {
-    /// Takes over what a verifier says, or somebody who is none.
+    /// Folds an attestation, also by a member who is not a verifier.
     func fold(
         _ word: AttestationBook.Word, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
@@ -27,7 +27,7 @@ extension Profiles {
         if let known = workspace.judged.attested { return known }
         guard !workspace.people.attestations.isEmpty else { return .none }
         let least = workspace.fields.mayAttest.leastRole
-        // Many words stand under one grant in one log.
+        // Many assertions share one grant in one log.
         var bounds: [AttestationBook.Stretch: UInt64?] = [:]
         workspace.people.attestations.settle()
         let found = try workspace.people.attestations.findings(

@@ -14,7 +14,7 @@ extension Workspace {
         for id in authority.entrances {
             guard case .admit(let joiner, _, _, _)? = authority[id]?.payload else { continue }
             people.insert(joiner.member)
-            // To look for each name by itself would take as long as there are people, each time.
+            // Looking up each name separately would take as long as there are people, each time.
             if judged.derived.names[joiner.member] == nil,
                 self.people.profileNames[joiner.member] == nil
             {

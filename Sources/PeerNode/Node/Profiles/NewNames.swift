@@ -43,7 +43,7 @@ enum NewNames {
         }
     }
 
-    /// A name that people write with a sign before it, which is no part of it.
+    /// A name that people type with a prefix, which is not part of it.
     private static func signed(
         _ sign: Unicode.Scalar, _ typed: String, field: String
     ) throws(NodeError) -> String {

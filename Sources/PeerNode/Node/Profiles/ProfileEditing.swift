@@ -79,7 +79,7 @@ extension Profiles {
                 from: before.published, to: after.published, in: workspace)
         }
         let newName = name.flatMap { $0 == workspace.displayName(of: workspace.member) ? nil : $0 }
-        // All of it or nothing: once something is written nothing is refused any more.
+        // All or nothing: once something is written nothing is refused any more.
         if newName != nil { try refuseOverruled(.name, in: workspace) }
         for change in changes where change.before != change.after {
             try refuseOverruled(.field(change.field), in: workspace)
@@ -94,7 +94,7 @@ extension Profiles {
         return try profile(of: workspace.member, in: workspace)
     }
 
-    /// Every field as it is kept; the outer `nil` where it is not to be changed.
+    /// The stored form of every field; the outer `nil` for fields that do not change.
     func checked(
         _ edit: ProfileEditDraft
     ) throws(NodeError) -> (name: String?, values: [ProfileChange.Field: String?]) {
@@ -206,7 +206,7 @@ struct HiddenField {
         self.value = value
     }
 
-    /// From the value of a setting; what makes no sense there is no choice.
+    /// From the value of a setting; a malformed one is no choice.
     init(setting text: String?) {
         guard let text else {
             (isShown, value) = (nil, nil)

@@ -105,7 +105,7 @@ extension Profiles {
             isBackfill: source.isBackfill)
     }
 
-    /// Has it told at the end of the turn that something about somebody has changed.
+    /// Schedules a report at the end of the turn that a profile has changed.
     func noteEdit(
         of member: MemberID, device: DeviceID? = nil, in workspace: Workspace, arrival: Int64,
         isBackfill: Bool
@@ -117,8 +117,7 @@ extension Profiles {
         )
     }
 
-    /// Tells whom something else is said about, and which devices have another name: once each,
-    /// whatever came in this turn.
+    /// Reports changed profiles and device names: once each, whatever arrived in this turn.
     func tellProfileEdits() throws(StorageError) {
         try tellAttestations()
         guard !profileEdits.isEmpty, mayWrite else { return }

@@ -8,7 +8,7 @@ public struct NodeEnvironment {
     public let random: any RandomSource
     /// The small files of the home.
     public let files: any HomeFiles
-    /// The home folder as it was named, for `status`.
+    /// The home folder as it was given, for `status`.
     public let home: String
     /// The control socket, for `status`.
     public let socket: String
@@ -16,7 +16,7 @@ public struct NodeEnvironment {
     public let announces: Bool
     /// The cost of one guess of a new passphrase.
     public let passphraseCost: PassphraseVault.Cost
-    /// What the node and `doctor` can learn of the machine; `nil` where there is none to look at.
+    /// What the node and `doctor` can learn about the machine; `nil` without one.
     public var surroundings: (any Surroundings)?
     /// Places for connections that have not shown to know a secret, at most
     /// `Limits.anonymousLinksMax`.

@@ -26,7 +26,7 @@ public enum EventName: Equatable, Sendable {
         }
     }
 
-    /// The name of an event as it is on the socket; `nil` for one that this build does not know.
+    /// The name of an event on the socket; `nil` for one that this build does not know.
     public init?(of event: JSONValue) {
         guard let word = event["type"]?.stringValue, let name = Self.byWord[word] else {
             return nil

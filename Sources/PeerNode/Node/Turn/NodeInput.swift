@@ -30,7 +30,7 @@ public enum NodeInput: Sendable {
     case received(LinkID, [UInt8])
     /// How much of what was written to a link the kernel has not taken yet.
     case unsent(LinkID, byteCount: Int)
-    /// The other side closed, or the connection broke. No effect of this link is wanted any more.
+    /// The peer closed the link, or the connection broke. Further effects of this link are ignored.
     case linkClosed(LinkID)
     /// The addresses under which peers reach the listener now; empty while it is off.
     case listening([String])

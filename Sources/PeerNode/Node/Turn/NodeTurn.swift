@@ -13,7 +13,7 @@ final class NodeTurn {
     /// The clocks of the current turn.
     private(set) var time: TurnTime
     let startedAt: UInt64
-    /// Why nothing is written any more, if so.
+    /// Why writing has stopped, if it has.
     private(set) var writingStop: WritingStop?
     /// A storage failure that a command met; it ends the turn.
     var failure: StorageError?

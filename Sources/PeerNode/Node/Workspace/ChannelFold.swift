@@ -51,7 +51,7 @@ struct ChannelTexts {
         if settings.copies != nil { Self.insert(id, into: &copies, in: workspace) }
     }
 
-    /// Drops a setting that does not count any more.
+    /// Drops a setting that no longer counts.
     mutating func drop(_ id: OperationID, in workspace: Workspace) {
         Self.remove(id, from: &names, in: workspace)
         Self.remove(id, from: &topics, in: workspace)

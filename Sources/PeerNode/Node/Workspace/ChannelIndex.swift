@@ -17,7 +17,7 @@ struct ChannelIndex {
         let nameOfPeople: (Workspace.Channel) -> String
     }
 
-    /// Where a channel stands.
+    /// The rank of a channel.
     fileprivate struct Rank: Comparable {
         let order: Int
         let lamport: UInt64
@@ -72,8 +72,8 @@ struct ChannelIndex {
 
     /// Puts a channel in the place of the one with its number, or takes that out.
     ///
-    /// - Returns: whether it could be done by itself: what the default channel is called bears on others,
-    ///   and several documents show as one conversation.
+    /// - Returns: whether an incremental update was possible: the default channel's name affects
+    ///   others, and several documents may appear as one conversation.
     mutating func replace(
         _ number: Int64, by channel: Workspace.Channel?, _ naming: Naming
     ) -> Bool {
@@ -242,8 +242,8 @@ struct ChannelIndex {
 }
 
 extension Workspace.Channel {
-    /// Where it stands among the others. Own private channels come before those of others, who could
-    /// otherwise take their names by letting their maker in.
+    /// Its rank among the others. The member's own private channels come before those of others,
+    /// who could otherwise take their names by adding the member to theirs.
     fileprivate var place: ChannelIndex.Rank {
         .init(
             order: isDirect ? 3 : isPrivate ? (isOwn ? 1 : 2) : 0, lamport: rank.lamport,

@@ -37,7 +37,7 @@ struct ConversationOverview {
     }
 
     private(set) var basis = Basis()
-    /// All conversations, in the order of the index as it was in `arrangement`.
+    /// All conversations, in the order of the index at `arrangement`.
     private(set) var rows: [Row] = []
     private var arrangement: Int?
     /// The numbers of those that have changed since.

@@ -92,8 +92,8 @@ extension Workspace {
         }
     }
 
-    /// Whether the policy lets people in by this invite: an address stands with the policy that
-    /// it was made for, all others for themselves.
+    /// Whether the policy allows joining by this invite: an address is valid under the policy that
+    /// it was created for, all others independently of it.
     func isServed(_ invite: AuthorityPayload.Invite) -> Bool {
         guard invite.isAddress else { return true }
         return invite.role == .member

@@ -32,7 +32,7 @@ extension JudgedState {
     /// Every device that is bound to somebody, in or out.
     var boundDevices: [DeviceID] { evaluator.boundDevices }
 
-    /// The own devices of a member that could undo what this one does.
+    /// The member's devices that could undo what this one does.
     func devices(strongerThan device: DeviceID, of member: MemberID) -> [DeviceID] {
         evaluator.devices(strongerThan: device, of: member)
     }

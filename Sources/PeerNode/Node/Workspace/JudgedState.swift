@@ -5,7 +5,7 @@ import WorkspaceModel
 /// The judged authority document of one workspace, what derives from it, and what is retained of
 /// it.
 final class JudgedState {
-    /// Who may do what. It is changed by the functions below alone.
+    /// Who may do what. Changed only by the functions below.
     private(set) var evaluator = AuthEvaluator() {
         didSet {
             derived = Derived()
@@ -17,7 +17,7 @@ final class JudgedState {
     var derived = Derived()
     /// The cached findings from attestations.
     var attested: AttestationFindings?
-    /// How often who is in was worked out; for tests.
+    /// How often membership was computed; for tests.
     var standingsMade = Standings.Made()
 
     /// Whether others may write operations that depend on something that only a later version can

@@ -39,7 +39,7 @@ struct KeptOperations {
     /// Takes one reason from each of these operations.
     ///
     /// - Parameter cited: as when they were held.
-    /// - Returns: what is not kept any more.
+    /// - Returns: the operations that are no longer retained.
     mutating func release(
         _ ids: [OperationID], citing cited: (OperationID) -> [OperationID]
     ) -> [OperationID] {

@@ -21,7 +21,7 @@ struct KeyIndex {
     struct DiscoveryName {
         let operation: OperationID
         let lamport: UInt64
-        /// Whether it names the first one, which stands whatever becomes of the operation.
+        /// Whether it names the first one, which is valid whatever becomes of the operation.
         let isFirst: Bool
 
         var rank: (UInt64, OperationID) { (lamport, operation) }
@@ -56,8 +56,8 @@ struct KeyIndex {
     /// The cached ends after which the key has to change, until an operation arrives that may
     /// affect them.
     var ends: [OperationID]?
-    /// The key that seals, once it was looked for, until a key is taken or what it follows from
-    /// changes; the inner one `nil` where there is none.
+    /// The cached sealing key, until a key is taken or an input changes; the inner `nil` where
+    /// there is none.
     private(set) var sealing: SealingKey??
     /// How often it was forgotten: who goes by what it follows from sees here that it has changed.
     private(set) var generation: UInt64 = 0

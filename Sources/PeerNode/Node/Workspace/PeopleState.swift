@@ -14,7 +14,7 @@ final class PeopleState {
     var ownName: String? { didSet { judged.derived.names = [:] } }
     /// What else members say about themselves.
     var fields: [MemberID: [ProfileChange.Field: String]] = [:]
-    /// How often another picture may have come to be shown, of a member or a channel.
+    /// How often the displayed picture of a member or a channel may have changed.
     var pictureEdits: UInt64 = 0
     /// What verifiers attest about members.
     var attestations = AttestationBook() { didSet { judged.attested = nil } }
@@ -29,7 +29,7 @@ final class PeopleState {
 
     private let judged: JudgedState
 
-    /// - Parameter judged: what was worked out from names and attestations, which it forgets when
-    ///   they change.
+    /// - Parameter judged: the values derived from names and attestations, which are cleared when
+    ///   these change.
     init(_ judged: JudgedState) { self.judged = judged }
 }

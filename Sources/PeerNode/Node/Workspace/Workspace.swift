@@ -151,7 +151,7 @@ final class Workspace {
         judged.derived.goneNames = nil
     }
 
-    /// Takes up what a public channel is now, `nil` where it is none.
+    /// Applies the current state of a public channel, `nil` where it is not one.
     func set(_ channel: Channel?, of document: DocumentID) {
         let before = book.channels.removeValue(forKey: document)
         book.channels[document] = channel

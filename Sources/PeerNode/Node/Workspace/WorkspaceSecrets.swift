@@ -13,7 +13,7 @@ final class WorkspaceSecrets {
     }
     /// What operations of the authority document say about keys.
     var index = KeyIndex()
-    /// How often own devices change the key unasked.
+    /// How often this person's devices change the key by themselves.
     var changePace = KeyChangePace()
     /// Secrets of invites, while the keys that seal them are dropped.
     var invitePSKs: [OperationID: SymmetricKey] = [:]

@@ -1,7 +1,7 @@
 /// Parses and formats hosts and ports, byte by byte: the text is untrusted, so locales, resolvers
 /// and ambiguous forms such as `127.1` are not used.
 enum AddressText {
-    /// Cuts `host:port`, `[v6]:port`, `host` or `[v6]`. The port is `nil` where there is none.
+    /// Splits `host:port`, `[v6]:port`, `host` or `[v6]`. The port is `nil` where it is missing.
     static func split(_ text: [UInt8]) -> (host: ArraySlice<UInt8>, port: ArraySlice<UInt8>?)? {
         let colon = UInt8(ascii: ":")
         guard text.first == UInt8(ascii: "[") else {

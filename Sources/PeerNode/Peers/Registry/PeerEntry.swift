@@ -15,7 +15,7 @@ struct PeerEntry {
     /// The place of the next address in this round.
     var next = 0
     var failures = 0
-    /// Attempts in a row that failed, each address by itself.
+    /// Failed attempts in a row, counting each address.
     var tries = 0
     var schedule = RetrySchedule()
     var isBlocked = false

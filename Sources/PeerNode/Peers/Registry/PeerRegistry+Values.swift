@@ -7,7 +7,7 @@ extension PeerRegistry {
         case dialing(PeerAddress)
         /// Resting until then, in monotonic milliseconds.
         case waiting(until: UInt64)
-        /// A link stands.
+        /// A link is open.
         case connected
         /// Never dialled and not let in, by somebody's word.
         case blocked
@@ -15,7 +15,7 @@ extension PeerRegistry {
         case suspended
     }
 
-    /// One peer as it is shown.
+    /// One peer, for display.
     public struct Peer: Equatable, Sendable {
         /// The device, or the address of somebody unknown.
         public let name: PeerName

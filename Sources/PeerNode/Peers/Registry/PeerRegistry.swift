@@ -55,7 +55,7 @@ extension PeerRegistry {
     /// All peers, in the order of their names.
     public var peers: [Peer] { entries.keys.sorted().compactMap(peer) }
 
-    /// One peer as it is shown.
+    /// One peer, for display.
     public func peer(_ name: PeerName) -> Peer? {
         entries[name].map { entry in
             Peer(
@@ -335,7 +335,7 @@ extension PeerRegistry {
         entries[name] = entry
     }
 
-    /// An attempt was ended by ourselves, on suspending or because another link stands.
+    /// An attempt was cancelled locally, on suspending or because another link is open.
     public mutating func abandoned(_ number: UInt64) {
         letGo.remove(number)
         guard let name = target(ofAttempt: number) else { return }
@@ -349,7 +349,7 @@ extension PeerRegistry {
         entries.first { $0.value.attempts?.addresses[number] != nil }?.key
     }
 
-    /// A link to `device` stands.
+    /// A link to `device` is open.
     ///
     /// - Parameters:
     ///   - attempt: the dial that made it, `nil` if the device dialled us.

@@ -50,7 +50,7 @@ public struct HandshakeBudget: Sendable {
             refilled = now
         }
 
-        /// When so many agreements are there.
+        /// When this many agreements are available.
         func next(_ count: Int, now: UInt64) -> UInt64 {
             let price = UInt64(count) * 1_000
             precondition(price <= perSecond * 1_000, "more agreements than a second has")
@@ -133,14 +133,14 @@ public struct HandshakeBudget: Sendable {
         anonymous.nextDeadline(after: Limits.handshakeMilliseconds)
     }
 
-    /// Anonymous links whose time is over. They have no place any more, and must be closed. The
-    /// others have sessions, which know their own time.
+    /// Anonymous links that have timed out. They have lost their places, and must be closed. The
+    /// others have sessions, which know their own deadlines.
     public mutating func overdue(now: UInt64) -> [UInt64] {
         guard now >= Limits.handshakeMilliseconds else { return [] }
         return anonymous.overdue(since: now - Limits.handshakeMilliseconds)
     }
 
-    /// Whether the secret of a stranger may be looked for among so many invites now; if so that is
+    /// Whether a stranger's secret may be looked for among this many invites now; if so that is
     /// counted.
     public mutating func look(among count: Int, now: UInt64) -> Bool {
         let most = UInt64(Limits.invitesLookedAtOnceMax)
@@ -155,9 +155,9 @@ public struct HandshakeBudget: Sendable {
         return true
     }
 
-    /// Whether a stranger may cost `count` key agreements now; if so they are spent: of what the
-    /// workspace has for itself, else of what all have together, so that many members of one come in
-    /// at once while nobody floods.
+    /// Whether a stranger may cost `count` key agreements now; if so they are spent: from the
+    /// workspace's reserve, else from the common budget, so that many members of one workspace can
+    /// connect at once while nobody can flood.
     public mutating func spend(
         agreements count: Int, of name: SecretShare = SecretShare(.newest), now: UInt64
     ) -> Bool {

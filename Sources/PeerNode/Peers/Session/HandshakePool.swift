@@ -28,8 +28,8 @@ struct HandshakePool: Sendable {
     private var indices: [UInt64: Int] = [:]
     /// The links of each host, at most `perSiteMax`.
     private var sites: [PeerAddress.Host: [UInt64]] = [:]
-    /// No place is older; `nil` while there is none. Too early once the oldest one is gone, which
-    /// costs one look in vain.
+    /// A lower bound of the oldest place's time; `nil` for an empty pool. Too early once the oldest
+    /// is gone, which costs one search in vain.
     private var oldest: UInt64?
 
     /// An empty pool.
@@ -44,8 +44,7 @@ struct HandshakePool: Sendable {
     /// How many places are taken.
     var count: Int { places.count }
 
-    /// When `overdue` has something to give at the earliest, for places that are given for so
-    /// many milliseconds.
+    /// The earliest time at which `overdue` can return anything, for places with this lifetime.
     func nextDeadline(after milliseconds: UInt64) -> UInt64? { oldest.map { $0 &+ milliseconds } }
 
     /// Takes a place, and gives back the link that lost its own for it.

@@ -19,7 +19,7 @@ public struct LinkEnding: Error, Hashable, Sendable {
     public static let unknownHint = LinkEnding("handshake.unknown")
     /// The other side stopped before the end of the handshake, or sent less than a message has.
     public static let short = LinkEnding("handshake.short")
-    /// A handshake message of the wrong length or with a payload that is none.
+    /// A handshake message with the wrong length or an invalid payload.
     public static let bad = LinkEnding("handshake.bad")
     /// A public key of low order.
     public static let badKey = LinkEnding("handshake.bad_key")
@@ -48,9 +48,9 @@ public struct LinkEnding: Error, Hashable, Sendable {
     /// The other side closed.
     public static let closedByPeer = LinkEnding("link.closed")
 
-    /// The other side is no member any more, and was told so.
+    /// The peer is no longer a member, and was told so.
     public static let farewell = LinkEnding("link.farewell")
-    /// The other side said that this device is no member any more.
+    /// The peer said that this device is no longer a member.
     public static let removed = LinkEnding("removed")
 
     /// The versions that both sides offered, which have none in common.

@@ -40,7 +40,7 @@ struct LinkHandshake {
     private let wallMilliseconds: UInt64
     private var state: State
     private var labels: [PSKLabel] = []
-    /// Who can know the secret with which the first message was made; the most there are, before it.
+    /// Who can know the secret of the first message; before it arrives, the weakest rank.
     private(set) var share = SecretShare(.endedInvite)
     private var noise: HandshakeState?
 

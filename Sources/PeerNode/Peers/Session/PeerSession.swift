@@ -243,7 +243,7 @@ extension PeerSession {
         scheduler.enqueue(message.encoded(), in: messageClass, isUnasked: isUnasked)
     }
 
-    /// Queues a message about blobs as it is sent, in the array in which its piece was read.
+    /// Queues an encoded message about blobs, in the array in which its piece was read.
     public func send(raw message: [UInt8], in messageClass: MessageClass) {
         guard case .established = state, !message.isEmpty else { return }
         scheduler.enqueue(message, in: messageClass)
@@ -400,7 +400,7 @@ extension PeerSession {
     /// Ends the session by our own will.
     ///
     /// - Parameter telling: whether the peer gets an `error` with the ending's word and the time
-    ///   after which it may come back, in milliseconds.
+    ///   after which it may reconnect, in milliseconds.
     public func close(
         _ ending: LinkEnding, telling: Bool = false, retryAfterMilliseconds: UInt64 = 0,
         now: UInt64

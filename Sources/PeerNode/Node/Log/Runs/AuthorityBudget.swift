@@ -5,7 +5,7 @@ import WorkspaceModel
 ///
 /// It delays and does not judge: what is not taken now is offered again by the next comparison.
 struct AuthorityBudget {
-    /// Units that run out and come back with time.
+    /// Units that are used up and refilled over time.
     private struct Allowance {
         var left: Double
         var at: UInt64
@@ -127,8 +127,8 @@ struct AuthorityBudget {
         return false
     }
 
-    /// Takes what an operation cost besides, as was found out by judging it, also where that is more
-    /// than was left.
+    /// Charges the additional cost that judging an operation has shown, even if it exceeds what was
+    /// left.
     ///
     /// - Parameter shares: each pays all of it. Of an operation these are the one that has paid for it and
     ///   that of its author's member, which may have paid nothing before.
@@ -156,7 +156,7 @@ struct AuthorityBudget {
     ) -> Allowance {
         let most = share.kind.most
         var allowance = known[share] ?? Allowance(left: most, at: now)
-        // Each share comes back in two hours.
+        // A share is refilled within two hours.
         allowance.refill(now: now, most: most, hourly: most / 2)
         return allowance
     }

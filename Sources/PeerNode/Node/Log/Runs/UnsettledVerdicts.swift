@@ -12,7 +12,7 @@ struct UnsettledVerdicts {
     struct Work {
         /// Short numbers of the grants under which another place may be the last that counts.
         var grants: Set<Int64>
-        /// Members who may have come in, or be out.
+        /// Members who may have been admitted, or removed.
         var people: Set<MemberID>
         var source: OperationSource
         /// Who pays for what is restored under which grants.

@@ -66,7 +66,7 @@ struct AttachedLine {
 }
 
 extension NodeError {
-    /// A line of an editor that is none.
+    /// The error for an invalid line from an editor.
     static func attached(_ sentence: String) -> NodeError {
         NodeError(
             .badRequest, sentence, hint: "docs/EDITORS.md says what a line is",
@@ -77,7 +77,7 @@ extension NodeError {
 extension AttachedText {
     /// Takes a line of the editor as it came, without its end.
     ///
-    /// - Throws: `bad_request` for what is no such line, `conflict` where too much has changed since.
+    /// - Throws: `bad_request` for an invalid line, `conflict` where too much has changed since.
     public mutating func take(line bytes: [UInt8]) throws(NodeError) {
         let value: JSONValue
         do { value = try JSONValue(parsing: bytes) } catch {

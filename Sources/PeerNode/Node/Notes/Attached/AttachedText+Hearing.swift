@@ -14,10 +14,10 @@ extension AttachedText {
         try settle()
     }
 
-    /// Hears what the node tells of the text.
+    /// Handles an event of the node about the text.
     ///
     /// - Parameter event: the data of a `note.patch`.
-    /// - Returns: whether the text is known now; else it has to be read again.
+    /// - Returns: whether the text is known now; otherwise it has to be read again.
     /// - Throws: `conflict` where too much has changed meanwhile.
     public mutating func hear(_ event: JSONValue) throws(NodeError) -> Bool {
         guard let from = event["from"]?.stringValue, let to = event["version"]?.stringValue,

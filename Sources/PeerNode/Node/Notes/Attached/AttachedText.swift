@@ -20,7 +20,7 @@ public struct AttachedText {
     var unseen: [Line] = []
     /// The editor's changes that the node does not have yet.
     var writing: Writing?
-    /// Whether events may still tell of what was read already.
+    /// Whether events may still report changes that were read already.
     var isBehind = true
     /// Lines for the editor.
     private var said: [JSONValue] = []
@@ -88,7 +88,7 @@ public struct AttachedText {
     ///
     /// - Parameter line: `{version: [node, editor], patch: [[at, deleted, inserted]…]}`. One without
     ///   `patch` is not counted.
-    /// - Throws: `bad_request` for what is no such line, `conflict` where too much has changed since.
+    /// - Throws: `bad_request` for an invalid line, `conflict` where too much has changed since.
     public mutating func take(_ line: JSONValue) throws(NodeError) {
         let line = try AttachedLine(line)
         guard line.editor == received else {

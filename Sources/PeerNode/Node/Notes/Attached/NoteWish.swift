@@ -20,7 +20,7 @@ enum NoteStep {
 }
 
 extension NoteStep {
-    /// Whether it fits a text of so many scalars.
+    /// Whether it fits a text with this many scalars.
     ///
     /// - Parameter count: what it is afterwards.
     func fits(_ count: inout Int) -> Bool {

@@ -93,7 +93,7 @@ struct NoteCompany {
         changed[place, default: []].insert(link)
     }
 
-    /// Who else is in a note: each device once, as it was heard of last.
+    /// Who else is in a note: each device once, by its latest update.
     func present(in place: Place) -> [Guest] {
         var latest: [DeviceID: Guest] = [:]
         for guest in (guests[place] ?? [:]).values
@@ -174,7 +174,7 @@ final class NoteSpeaking: NotePart {
         }
     }
 
-    /// Says that nobody is here any more. Once that is over, everybody is told again.
+    /// Tells others that nobody is here any more. Once that ends, everybody is told again.
     private func withdraw(from place: ViewStore.NotePlace) {
         guard room.attendance.company.asked[place]?.isEmpty == false,
             let found = room.attendance.whereabouts(of: place)

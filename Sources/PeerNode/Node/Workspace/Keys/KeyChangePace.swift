@@ -22,7 +22,7 @@ struct KeyChangePace {
     /// How long the next one has to wait, in milliseconds.
     func wait(now: UInt64) -> UInt64 {
         let free = now &+ Limits.keyChangeMilliseconds &* (Limits.keyChangesAtOnce &- 1)
-        // A wall clock that was put back holds nothing up for longer than one that was not.
+        // A wall clock that was set back must not delay a change for longer than usual.
         return fullAt > free ? min(fullAt &- free, Limits.keyChangeMilliseconds) : 0
     }
 }

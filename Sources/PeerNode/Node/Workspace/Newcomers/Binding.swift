@@ -42,8 +42,8 @@ enum Binding {
         }
     }
 
-    /// Whether who asks to come in, or back in, has consented to that before this answerer, and
-    /// holds the invite.
+    /// Whether the person who asks to join or rejoin has consented to that before this answerer,
+    /// and holds the invite.
     static func isGood(
         _ joiner: AuthorityPayload.Joiner, before answerer: DeviceID, in workspace: Workspace
     ) -> Bool {

@@ -35,7 +35,7 @@ struct DeviceCompany {
             member: member)
     }
 
-    /// Asking to come back after a removal or a departure.
+    /// For a request to be readmitted after a removal or a departure.
     static func returning(
         to workspace: WorkspaceID, after end: OperationID, before answerer: DeviceID,
         member: MemberID
@@ -86,7 +86,7 @@ extension HomeIdentity {
         return keys.dropLast() + [signed(keys, company)]
     }
 
-    /// This device alone, as it is linked or comes back.
+    /// This device alone, when it is linked or returns.
     func deviceEntry(entering company: DeviceCompany) -> DeviceEntry {
         signed([unsigned], company)
     }

@@ -106,7 +106,7 @@ struct AttestationBook {
         stored[word.arrival] = (place, word.author, word.id)
     }
 
-    /// Forgets an operation that was redacted, or is not stored any more.
+    /// Drops an operation that was redacted, or is no longer stored.
     ///
     /// - Returns: whether it was there.
     mutating func remove(storedAt arrival: Int64) -> Bool {
@@ -171,8 +171,8 @@ struct AttestationBook {
         return Self.withOneHolderEach(found)
     }
 
-    /// Of the words that have standing the one that is the register's. Where its author is no verifier any
-    /// more, none that it took the place of comes back.
+    /// The register's value among the valid assertions. If its author is no longer a verifier, the
+    /// assertions that it replaced do not come back.
     private static func finding(
         of standing: [Word], _ isVerifier: (MemberID) -> Bool
     ) -> Finding? {

@@ -37,9 +37,9 @@ struct AttestationVoice {
             }
     }
 
-    /// Those that have standing with the largest (hlc, id), so many.
+    /// The valid ones with the largest (hlc, id), up to a number.
     ///
-    /// - Parameter bound: up to which place of its stretch a word like this one has standing, if
+    /// - Parameter bound: up to which place of its stretch an assertion like this one is valid, if
     ///   anywhere.
     func standing<Failure: Error>(
         max: Int, bound: (AttestationBook.Word) throws(Failure) -> UInt64?
@@ -65,8 +65,8 @@ struct AttestationVoice {
         return row[..<low]
     }
 
-    /// The latest that says something of somebody else, with standing or without. Of each stretch only so
-    /// many are looked at.
+    /// The latest with a value about somebody else, valid or not. Only a bounded number of each
+    /// stretch is examined.
     func latestValue(max: Int) -> AttestationBook.Word? {
         rows.values.compactMap { row in
             row.suffix(max).reversed().lazy.compactMap { words[$0.id] }

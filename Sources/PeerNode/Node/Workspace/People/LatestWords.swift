@@ -8,7 +8,7 @@ import WorkspaceModel
 struct LatestWords {
     /// The latest last.
     private(set) var words: [ProfileRegisters.Word] = []
-    /// Whether one was taken out in whose place an earlier one may come.
+    /// Whether one was removed that an earlier one may replace.
     private(set) var isShort = false
 
     /// Whether every word of the register is here.

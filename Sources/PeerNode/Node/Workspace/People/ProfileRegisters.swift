@@ -126,7 +126,7 @@ struct ProfileRegisters {
         return place
     }
 
-    /// Forgets operations that are not stored any more.
+    /// Drops operations that are no longer stored.
     ///
     /// - Returns: the registers in which they were, in order.
     mutating func remove(storedAt arrivals: Set<Int64>) -> [Place] {
