@@ -30,7 +30,7 @@ enum HolderVerdict: String {
     case held
     /// None is known to have it.
     case waiting
-    /// The same for a person none of whose devices was ever heard of.
+    /// The same for a person whose devices were never heard of.
     case unknown
 }
 
