@@ -13,7 +13,7 @@ struct WorkspaceTender {
 /// new workspace that refers to it (PROTOCOL.md, W-96). Nobody can be forced to pay; those who
 /// trust the issuer see who did.
 extension Ledgers {
-    /// The name of a workspace in another one's ledger: only those who know that workspace
+    /// The name of a workspace in the ledger of another: only those who know that workspace
     /// recognize it.
     static func name(of workspace: WorkspaceID) -> PaidWorkspace {
         PaidWorkspace(prefixOf: Hash.name("wsx-paid1", workspace.bytes) as OperationID)

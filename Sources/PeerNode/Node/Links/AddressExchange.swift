@@ -79,7 +79,7 @@ extension Links {
         network.addresses.book.word(of: devicesByMember(of: workspace), wallMilliseconds: time.wall)
     }
 
-    /// Answers a member's message about its book: with this one's entries, where they differ; with
+    /// Answers a member's message about its book: with this node's entries, where they differ; with
     /// requests for newer ones; and with the records that it asks for.
     func bookHeard(
         _ word: BookWord, in workspace: Workspace, on link: PeerLink
