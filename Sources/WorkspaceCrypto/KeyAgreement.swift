@@ -10,8 +10,8 @@ extension Named {
 public typealias AgreementPublicKey = Identifier32<Named.AgreementKey>
 
 extension AgreementPublicKey {
-    /// The key of the same point that everybody writes: below 2^255 - 19, so without the highest bit.
-    /// Two keys that have one in common agree with everybody on the same secrets.
+    /// The canonical encoding of this point: below 2^255 - 19, so without the highest bit. Keys
+    /// with the same canonical encoding agree on the same secrets.
     ///
     /// - Source: RFC 7748, 5.
     public var canonical: AgreementPublicKey {
@@ -23,13 +23,13 @@ extension AgreementPublicKey {
         return AgreementPublicKey([bytes[0] - 0xed] + [UInt8](repeating: 0, count: 31))
     }
 
-    /// Whether it is that key.
+    /// Whether this key is the canonical encoding.
     public var isCanonical: Bool { self == canonical }
 }
 
-/// Why two keys agree on nothing.
+/// Why a key agreement failed.
 public enum AgreementError: Error, Equatable, Sendable {
-    /// The other public key is of low order: anybody could know the result.
+    /// The other public key is of low order, so anybody could know the result.
     case weakPublicKey
 }
 

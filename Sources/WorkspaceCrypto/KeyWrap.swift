@@ -1,7 +1,7 @@
 private import CSodium
 
-/// One key sealed under another, as a rekey hands on the keys before it: 24 bytes of random nonce,
-/// a 16-byte tag, 32 bytes of ciphertext.
+/// One key sealed under another: a rekey wraps the keys before it this way. 24 bytes of random
+/// nonce, a 16-byte tag, 32 bytes of ciphertext.
 ///
 /// - Source: XSalsa20-Poly1305, by libsodium's `crypto_secretbox_easy`.
 public enum KeyWrap {

@@ -1,10 +1,10 @@
 public import WorkspaceModel
 
-/// A message and the device that it is for.
+/// A message and the device that receives it.
 public struct MailboxDelivery: Sendable {
     /// The receiving device's bound box key.
     public let recipient: AgreementPublicKey
-    /// What it is told.
+    /// The message.
     public let message: MailboxMessage
 
     /// `message` for the holder of `recipient`.
@@ -15,13 +15,14 @@ public struct MailboxDelivery: Sendable {
 }
 
 extension MailboxPayload {
-    /// The deliveries as they go into single operations: in each at most 256, and no two for one
-    /// device, since a device finds one box by its tag and a box's key is used once. In the given
+    /// The deliveries grouped into operations of at most 256, without two for one device in a
+    /// group: a device finds its box by the tag, and a box's key is used once. Keeps the given
     /// order as far as that allows.
     public static func batches(of deliveries: [MailboxDelivery]) -> [[MailboxDelivery]] {
         let largest = boxCounts.last ?? 1
         var batches: [[MailboxDelivery]] = []
-        // By the point: two keys of one have the same secret, and so the same tag.
+        // Keyed by the canonical point: two encodings of one point have the same secret, and so the
+        // same tag.
         var firstFree: [AgreementPublicKey: Int] = [:]
         var firstOpen = 0
         for delivery in deliveries {
@@ -36,8 +37,8 @@ extension MailboxPayload {
         return batches
     }
 
-    /// One batch, sealed for the place where its operation will stand, and filled up with random
-    /// boxes. A device whose box key anybody could agree with gets none.
+    /// One batch, sealed for the place of its operation and padded with random boxes. A device
+    /// whose box key is of low order gets none.
     ///
     /// - Parameters:
     ///   - batch: one of `batches`.
@@ -53,7 +54,7 @@ extension MailboxPayload {
             preconditionFailure("a batch of \(batch.count)")
         }
         let secrets = batch.map { try? MailboxSecret(own: own, other: $0.recipient) }
-        // Two equal tags of 8 random bytes happen to nobody; the next nonce has others.
+        // Two equal tags of 8 random bytes practically never occur; the next nonce changes them.
         for _ in 0..<8 {
             let nonce = random.bytes(nonceByteCount)
             var boxes = zip(batch, secrets).compactMap { delivery, secret in

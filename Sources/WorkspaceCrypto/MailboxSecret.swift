@@ -7,7 +7,7 @@ public import WorkspaceModel
 public enum MailboxMessage: Sendable {
     /// 1: an epoch key of a private document.
     case key(SymmetricKey, of: DocumentID)
-    /// 2: the operation that took the receiver out of a document, so that a person is told.
+    /// 2: the operation that removed the receiver from a document, so that a person is told.
     case notice(OperationID, in: DocumentID)
 
     /// How many bytes every plaintext has, whatever it says.
@@ -21,8 +21,8 @@ public enum MailboxMessage: Sendable {
         case .key(_, let document):
             encoder.uint(1)
             encoder.byteString(document)
-            // Written below, in its place: the encoder's bytes are moved as they grow, and what
-            // they leave behind cannot be wiped.
+            // Written in place below: the encoder moves its bytes as they grow, and the copies it
+            // leaves behind cannot be wiped.
             encoder.byteString([UInt8](repeating: 0, count: SymmetricKey.byteCount))
         case .notice(let operation, let document):
             encoder.uint(2)
@@ -114,8 +114,8 @@ public struct MailboxPlace: Hashable, Sendable {
     }
 }
 
-/// What two devices share, and nobody else: S = X25519 of their bound box keys, through
-/// HSalsa20. Either of them makes tags and boxes with it, each under the sender's name.
+/// The secret that exactly two devices share: S = X25519 of their bound box keys, through HSalsa20.
+/// Either of them makes tags and boxes with it, each under the sender's name.
 ///
 /// - Source: libsodium's `crypto_box_beforenm`; PROTOCOL.md, 3.5.
 public struct MailboxSecret: Sendable {
@@ -158,7 +158,7 @@ public struct MailboxSecret: Sendable {
     }
 
     /// The message for this device in an operation, or `nil` when there is none, it does not open
-    /// at this place, or says what no version of today says. Takes any bytes.
+    /// at this place, or its type is unknown. Takes any bytes.
     public func open(_ payload: MailboxPayload, at place: MailboxPlace) -> MailboxMessage? {
         guard let box = payload.box(tagged: tag(from: place.sender, nonce: payload.nonce)),
             var text = XChaCha20Poly1305.open(

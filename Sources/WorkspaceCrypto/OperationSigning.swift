@@ -25,7 +25,7 @@ public enum OperationSigning {
     }
 }
 
-/// An operation that this device is about to write: everything but what follows from its bytes.
+/// An operation that this device is about to write: the fields that do not follow from its bytes.
 public struct OperationDraft: Sendable {
     /// What the payload is.
     public var kind: OperationKind
@@ -107,7 +107,7 @@ public struct SignedOperation: Sendable, Equatable {
     public let header: OperationHeader
     /// Their hash.
     public let id: OperationID
-    /// What the header's hash and length speak of.
+    /// The bytes that the header's hash and length describe.
     public let payload: [UInt8]
     /// Over the id.
     public let signature: Signature

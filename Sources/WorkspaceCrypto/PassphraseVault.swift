@@ -44,12 +44,12 @@ public enum PassphraseVault {
                 && (8...UInt32(Limits.passphraseMemoryBytes / 1_024)).contains(memoryKiB)
         }
 
-        /// What a person's passphrase is worth: 4 passes over 64 MiB, about a tenth of a second.
+        /// The cost for a person's passphrase: 4 passes over 64 MiB, about a tenth of a second.
         public static let standard = Cost(
             passes: 4, memoryKiB: UInt32(Limits.passphraseMemoryBytes / 1_024))
     }
 
-    /// Why a vault stays closed.
+    /// Why a vault does not open.
     public enum OpenError: Error, Equatable, Sendable {
         /// The file is whole, but it was not sealed with this passphrase.
         case wrongPassphrase
@@ -67,7 +67,7 @@ public enum PassphraseVault {
     private static let checkByteCount = 16
     private static let purpose: Personal = "wsx-vault1"
 
-    /// What makes a passphrase a key: the cost, and a salt that no other vault has.
+    /// The key derivation of one vault: the cost, and a salt that no other vault has.
     public struct Stretch: Equatable, Sendable {
         /// What it costs.
         public let cost: Cost
@@ -117,7 +117,7 @@ public enum PassphraseVault {
         return seal(secrets, under: key, of: stretch, using: random)
     }
 
-    /// Seals `secrets` under the key that `stretch` made of a passphrase, in no time.
+    /// Seals `secrets` under the key that `stretch` derived from a passphrase, at no cost.
     public static func seal(
         _ secrets: [UInt8], under key: SymmetricKey, of stretch: Stretch,
         using random: any RandomSource
@@ -140,7 +140,7 @@ public enum PassphraseVault {
         return try open(file, under: key)
     }
 
-    /// What a passphrase has to go through before it opens `file`. Takes any bytes.
+    /// The key derivation that opens `file`, read from its head. Takes any bytes.
     ///
     /// - Throws: `malformed`, `excessiveCost`; nothing was allocated.
     public static func stretch(of file: [UInt8]) throws(OpenError) -> Stretch {
@@ -156,7 +156,7 @@ public enum PassphraseVault {
         return Stretch(cost: cost, salt: [UInt8](file[17..<33]))
     }
 
-    /// The secrets in `file`, by the key of its `stretch`, in no time. Takes any bytes.
+    /// The secrets in `file`, by the key of its `stretch`, at no cost. Takes any bytes.
     ///
     /// - Throws: `wrongPassphrase`, `malformed`.
     public static func open(
@@ -171,7 +171,7 @@ public enum PassphraseVault {
         return secrets
     }
 
-    /// An empty passphrase is one, too: that of nobody who was asked for a good one.
+    /// An empty passphrase becomes one zero byte: `SecretBytes` cannot be empty.
     private static func secret(_ passphrase: [UInt8]) -> SecretBytes {
         SecretBytes(copying: passphrase.isEmpty ? [0] : passphrase, lifetime: .brief)
     }

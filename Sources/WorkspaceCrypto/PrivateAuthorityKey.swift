@@ -1,14 +1,14 @@
 public import WorkspaceModel
 
-/// The authority subkey A of an epoch key of a private document: opens the operations of kind 3
-/// of its epoch, and no content.
+/// The authority subkey A of an epoch key of a private document: opens the operations of kind 3 of
+/// its epoch, and no content.
 ///
-/// Who is added to a document that shows only what is written from then on gets these of the
-/// older epochs: to judge who may do what one has to read who was added and removed.
+/// A member added to a document that shows only later content gets the subkeys of the older epochs:
+/// judging who may do what takes the history of additions and removals.
 ///
 /// - Source: PROTOCOL.md, 4.4: A = Hk(K, "wsx-pauth").
 public struct PrivateAuthorityKey: Sendable {
-    /// A itself: to seal it for somebody or at rest.
+    /// A itself, exposed only to be sealed.
     public let key: SymmetricKey
 
     /// The subkey of the epoch key K.
@@ -16,8 +16,8 @@ public struct PrivateAuthorityKey: Sendable {
         key = epochKey.derived(Array("wsx-pauth".utf8))
     }
 
-    /// A as it was handed on. Nothing proves it but what it opens: it is the subkey of an epoch
-    /// when the operation that introduces the epoch opens.
+    /// A as another member handed it on. Only use proves it: it is the subkey of an epoch when the
+    /// operation that introduces the epoch opens.
     public init(handedOn key: SymmetricKey) {
         self.key = key
     }
@@ -47,8 +47,8 @@ public struct PrivateAuthorityKey: Sendable {
         return change
     }
 
-    /// Whether the payload opens under this key at this place, whatever it says. Tells a key that
-    /// is wrong from a text that means nothing.
+    /// Whether the payload opens under this key at this place, even when it does not parse. Tells a
+    /// wrong key from a meaningless plaintext.
     public func opens(_ payload: PrivatePayload, of header: OperationHeader) -> Bool {
         plaintext(of: payload, header) != nil
     }
@@ -93,9 +93,9 @@ extension OperationDraft {
 }
 
 extension OlderPrivateKey {
-    /// The older epoch key, or only its authority subkey, under a newer epoch key: a whole key
-    /// under what K alone gives, a subkey under what A gives, so that whoever got subkeys only
-    /// goes on from one to the next.
+    /// The older epoch key, or only its authority subkey, sealed under a newer epoch key: a whole
+    /// key under a key derived from K, a subkey under one derived from A. So a member who only has
+    /// subkeys can follow the chain of subkeys.
     ///
     /// - Source: PROTOCOL.md, 4.4: XSalsa20-Poly1305 under Hk(K, "wsx-older"), a subkey under
     ///   Hk(A, "wsx-older").
@@ -112,7 +112,7 @@ extension OlderPrivateKey {
             sealed: KeyWrap.wrap(older, under: newer.olderSealingKey, using: random))
     }
 
-    /// The authority subkey of an older epoch of which no more is held, handed on.
+    /// The authority subkey of an older epoch whose whole key this device does not hold, handed on.
     public static func sealing(
         _ older: PrivateAuthorityKey, of keyID: KeyID, under newer: SymmetricKey,
         using random: any RandomSource
@@ -124,7 +124,7 @@ extension OlderPrivateKey {
                 using: random))
     }
 
-    /// What the newer key opens.
+    /// What the newer key yields.
     public enum Opened: Sendable {
         /// The epoch key, which its name proved.
         case whole(SymmetricKey)
@@ -141,7 +141,7 @@ extension OlderPrivateKey {
         return key.flatMap { $0.keyID == keyID ? .whole($0) : nil }
     }
 
-    /// The subkey inside, for whoever holds no more than a subkey of the newer epoch.
+    /// The subkey inside, for a member who holds only a subkey of the newer epoch.
     public func open(under newer: PrivateAuthorityKey) -> PrivateAuthorityKey? {
         guard form == .authority else { return nil }
         return KeyWrap.unwrap(sealed, under: newer.key.olderSealingKey)

@@ -1,6 +1,6 @@
 private import CSodium
 
-/// Where random bytes come from. Passed in, so that a simulation is one exact run of one seed.
+/// A source of random bytes. Passed in, so that a simulation is reproducible from its seed.
 public protocol RandomSource: AnyObject {
     /// `count` fresh bytes.
     func bytes(_ count: Int) -> [UInt8]
@@ -17,7 +17,7 @@ extension RandomSource {
     /// - Precondition: `bound` is above zero.
     public func number(below bound: UInt64) -> UInt64 {
         precondition(bound > 0, "no number is below zero")
-        // The first `excess` numbers would make small results more likely: they are drawn again.
+        // The first `excess` numbers would bias small results: they are drawn again.
         let excess = (0 &- bound) % bound
         while true {
             let candidate = number()

@@ -1,4 +1,4 @@
-/// The 24 words from which somebody who has lost every device comes back.
+/// The 24 words that restore a member who has lost every device.
 ///
 /// ```
 /// bits  = seed 32 || H("wsx-phrase1", seed)[0]      264 bits, the highest first
@@ -6,8 +6,8 @@
 /// Ed25519 seed  = Hk(seed, "wsx-rec-sign")
 /// X25519 secret = Hk(seed, "wsx-rec-box")
 /// ```
-/// The phrase is a device that nobody carries: its signing key stands first in its owner's grants,
-/// so it outranks every device that can be stolen.
+/// The phrase is a virtual device: its signing key comes first in its owner's grants, so it
+/// outranks every device that can be stolen.
 ///
 /// - Source: PROTOCOL.md, 3.3.
 public struct RecoveryPhrase: Sendable {
@@ -26,8 +26,8 @@ public struct RecoveryPhrase: Sendable {
         case wrongCount(Int)
         /// The word at this place, counted from 1, is not in the list.
         case unknownWord(position: Int)
-        /// All words are in the list but do not belong together: one is wrong, or two changed
-        /// places. One wrong phrase in 256 passes.
+        /// All words are in the list but the checksum fails: one is wrong, or two are swapped. One
+        /// wrong phrase in 256 passes.
         case badCheck
     }
 
@@ -88,8 +88,8 @@ public struct RecoveryPhrase: Sendable {
         return words
     }
 
-    /// Reads what somebody typed: in either case, with any blanks, commas, dots and numbers
-    /// between the words, each word whole or cut down to its first four letters or more.
+    /// Parses what a person typed: in either case, with any blanks, commas, dots and numbers
+    /// between the words. Each word is whole or shortened to four letters or more.
     public init(_ text: String) throws(Problem) {
         guard text.utf8.count <= Self.textBytesMax else { throw .wrongCount(text.utf8.count / 5) }
         let typed = text.utf8.split { !Self.isPartOfWord($0) }
@@ -108,7 +108,7 @@ public struct RecoveryPhrase: Sendable {
         self.init(bytes: seed)
     }
 
-    /// Letters, and whatever is not ASCII, which then makes a word that is not in the list.
+    /// Letters, and everything outside ASCII, which then makes a word that is not in the list.
     private static func isPartOfWord(_ byte: UInt8) -> Bool {
         byte >= 0x80 || (0x61...0x7a).contains(byte | 0x20)
     }

@@ -6,7 +6,7 @@ enum RecoveryWords {
     /// All of them, in order; the place of a word is its 11-bit number.
     static let all: [String] = text.split { $0 == " " || $0 == "\n" }.map(String.init)
 
-    /// How many letters tell a word from all others.
+    /// How many letters identify a word.
     static let tellingLetterCount = 4
 
     /// The number of a word by its first four letters.

@@ -1,8 +1,8 @@
 public import WorkspaceModel
 
 extension OperationDraft {
-    /// Signs a redaction of `targets`, with what a newcomer needs to show the gaps sealed beside
-    /// them (PROTOCOL.md, 3.6).
+    /// Signs a redaction of `targets`. What a newcomer needs to show the gaps is sealed beside them
+    /// (PROTOCOL.md, 3.6).
     ///
     /// - Parameter sealing: the epoch key and its name; without one nothing is sealed.
     public func signed(
@@ -21,9 +21,9 @@ extension OperationDraft {
             with: key)
     }
 
-    /// Signs that an earlier redaction does not count.
+    /// Signs the withdrawal of an earlier redaction.
     ///
-    /// - Parameter keyID: in private documents the epoch that tells when it was written.
+    /// - Parameter keyID: in private documents the epoch that dates the operation.
     public func signed(
         undoing redaction: OperationReference, keyID: KeyID?, with key: SigningKey
     ) -> SignedOperation {

@@ -1,7 +1,7 @@
 private import CSodium
 public import WorkspaceModel
 
-/// A message for the holder of one X25519 key, from nobody in particular.
+/// A message for the holder of one X25519 key, without an authenticated sender.
 ///
 /// 32 bytes of ephemeral public key, a 16-byte tag, the ciphertext; the nonce is
 /// BLAKE2b-192(ephemeral key || recipient key). These are libsodium's `crypto_box_seal` boxes,
@@ -33,8 +33,8 @@ public enum SealedBox {
         return prefix + sealed
     }
 
-    /// Whether `seal` makes a box to this key: with a key of small order the secret is the same for
-    /// everybody, whatever the other one is.
+    /// Whether `seal` accepts this key: with a key of low order the shared secret is the same for
+    /// everybody.
     public static func canSeal(to recipient: AgreementPublicKey) -> Bool {
         let any = [UInt8](repeating: 9, count: keyByteCount)
         var shared = [UInt8](repeating: 0, count: keyByteCount)

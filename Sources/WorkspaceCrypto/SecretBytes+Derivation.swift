@@ -2,8 +2,8 @@ private import CSodium
 private import WorkspaceModel
 
 extension SecretBytes {
-    /// Hk(this secret, all parts in a row) as a key: what an invite's 16-byte seed becomes, which
-    /// is too short to be a `SymmetricKey` itself.
+    /// Hk(this secret, all parts in a row) as a key. Used for an invite's 16-byte seed, which is
+    /// too short to be a `SymmetricKey` itself.
     ///
     /// - Precondition: the secret has 16 to 64 bytes, which is what BLAKE2b takes as a key.
     public func derivedKey(

@@ -6,11 +6,11 @@ private import CSodium
 /// as a whole, read-only, and kept out of swap where the system allows it. That costs two calls of
 /// the kernel, so a secret that lives for one handshake or one payload takes ordinary memory.
 ///
-/// Where the arena has no slot, or the secret has more bytes than one, a long-lived secret takes
-/// ordinary memory too, zeroed when released like any other. An error would be worse: it would have
-/// to pass through every key there is, and somebody who can make a node hold very many keys would
-/// keep its owner from those that are needed to start. How many keys of others are in memory at all
-/// is bounded where they are held; `usage` tells how many found no slot.
+/// Where the arena has no free slot, or the secret does not fit into one, a long-lived secret takes
+/// ordinary memory too, zeroed when released like any other. Throwing would be worse: every
+/// initializer of a key would have to pass the error on, and a peer that makes a node hold very
+/// many keys could starve it of the keys it needs to start. The holders of other people's keys
+/// bound how many are in memory; `usage` tells how many found no slot.
 ///
 /// `@unchecked Sendable` is sound because the bytes never change after `init`.
 public final class SecretBytes: @unchecked Sendable {
@@ -34,10 +34,10 @@ public final class SecretBytes: @unchecked Sendable {
         case outside(of: SecretArena)
     }
 
-    /// Lends `count` zeroed bytes to `fill`, which takes no other secret, and never writes to them
-    /// again.
+    /// Lends `count` zeroed bytes to `fill`, which must take no other secret. The bytes never
+    /// change afterwards.
     ///
-    /// - Precondition: `count` is above zero, and is not taken from foreign bytes.
+    /// - Precondition: `count` is above zero, and does not come from outside.
     init(
         count: Int, lifetime: Lifetime, in arena: SecretArena = .shared,
         fill: (UnsafeMutablePointer<UInt8>) -> Void
@@ -115,7 +115,7 @@ extension SecretBytes {
 }
 
 extension SecretBytes: CustomStringConvertible, CustomReflectable {
-    /// Says how long the secret is and nothing else, whoever prints it.
+    /// Shows the length only, so that printing a secret never leaks it.
     public var description: String { "SecretBytes(\(count))" }
 
     /// Nothing to look into, so that `dump` stays as quiet as `print`.

@@ -59,8 +59,8 @@ public struct SigningKey: Sendable {
 extension DeviceID {
     /// Whether this device signed exactly `message`.
     ///
-    /// Every node must answer alike, or histories part: the answer is libsodium's, which refuses
-    /// points of low order, encodings that are not canonical, and scalars that are too large.
+    /// Every node must answer alike, or histories diverge: libsodium rejects points of low order,
+    /// encodings that are not canonical, and scalars that are too large.
     public func signed(_ message: [UInt8], _ signature: Signature) -> Bool {
         requireSodium()
         return crypto_sign_ed25519_verify_detached(

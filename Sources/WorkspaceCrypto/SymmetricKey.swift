@@ -2,8 +2,7 @@ public import WorkspaceModel
 
 /// A 32-byte secret that seals, wraps, derives, or joins a handshake.
 ///
-/// It cannot be printed, compared or encoded. Made cheaply in ordinary memory unless it is told
-/// to live long.
+/// It cannot be printed, compared or encoded. Lives in ordinary memory unless made long-lived.
 public struct SymmetricKey: Sendable {
     /// How many bytes every key has.
     public static var byteCount: Int { 32 }
@@ -59,7 +58,8 @@ public struct SymmetricKey: Sendable {
         return SymmetricKey(bytes, lifetime: lifetime)
     }
 
-    /// The name by which an epoch key proves itself: the first half of H("wsx-keyid1", key).
+    /// The name of an epoch key, which the key itself proves: the first half of H("wsx-keyid1",
+    /// key).
     public var keyID: KeyID {
         var bytes = exposedCopy()
         defer { SecretBytes.wipe(&bytes) }

@@ -1,7 +1,7 @@
 private import CSodium
 
-/// Sealing and opening where the bytes lie: chunks of files are large, and so many that a second
-/// array for each would cost as much as the cipher.
+/// Sealing and opening in place: for the many large chunks of files, a second array each would cost
+/// as much as the cipher.
 extension XChaCha20Poly1305 {
     /// Turns a plaintext into its ciphertext, which is 16 bytes longer, without associated data.
     ///
@@ -24,8 +24,8 @@ extension XChaCha20Poly1305 {
 
     /// Turns a ciphertext into its plaintext. Takes any bytes.
     ///
-    /// - Returns: `false` where a single bit of it, the key or the nonce differs. What is in the
-    ///   buffer then is of no use.
+    /// - Returns: `false` where a single bit of it, the key or the nonce differs. The buffer's
+    ///   content is then undefined.
     public static func open(
         inPlace buffer: inout [UInt8], under key: SymmetricKey, nonce: [UInt8]
     ) -> Bool {

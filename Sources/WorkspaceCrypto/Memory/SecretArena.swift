@@ -6,13 +6,13 @@ private import Glibc
 /// A guarded allocation for each secret would take four memory maps and two pages; of some 65,000
 /// maps that the kernel gives a process, 16,000 keys would take all. So one chunk holds a thousand.
 ///
-/// What is promised of a slot: it is kept out of swap and of core files where the system allows it;
-/// before and behind its chunk are pages that nobody may touch; its chunk is read-only but for the
-/// moment in which some slot of it is written or zeroed; and it is zero whenever nobody has it. Not
-/// promised: a guard between two slots of one chunk.
+/// What a slot promises: it is kept out of swap and of core files where the system allows it; guard
+/// pages surround its chunk; its chunk is read-only except while one of its slots is written or
+/// zeroed; and a free slot is all zeros. Not promised: a guard between two slots of one chunk.
 ///
-/// There are at most `chunkCountMax` chunks, and a chunk that was made stays. When no slot is to be
-/// had, `take` says so, and never traps: how many secrets a node holds is decided by others too.
+/// There are at most `chunkCountMax` chunks, and a chunk is never returned to the system. When no
+/// slot is free, `take` returns `nil` and never traps: others have a say in how many secrets a node
+/// holds.
 ///
 /// `@unchecked Sendable` is sound because what is `private` here is touched between lock and unlock
 /// of the one mutex alone, and a slot's bytes are written before anybody else has its address.
@@ -76,7 +76,7 @@ final class SecretArena: @unchecked Sendable {
         return slot
     }
 
-    /// Zeroes a slot and lets others have it. One that cannot be zeroed is given to nobody.
+    /// Zeroes a slot and frees it. A slot that cannot be zeroed is never handed out again.
     func giveBack(_ slot: Slot) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -86,7 +86,7 @@ final class SecretArena: @unchecked Sendable {
         free.append(slot)
     }
 
-    /// Counts long-lived secrets that found no slot, and those of them that are gone.
+    /// Counts long-lived secrets that found no slot, less those released since.
     func noteOutside(_ difference: Int) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -19,7 +19,7 @@ public final class CipherState {
         self.key = key
     }
 
-    /// Whether there is a key. Without one, bytes pass unchanged, as the specification has it for
+    /// Whether there is a key. Without one, bytes pass unchanged, as the specification requires at
     /// the start of a handshake.
     public var hasKey: Bool { key != nil }
 
@@ -29,7 +29,7 @@ public final class CipherState {
         counter = 0
     }
 
-    /// Sets the counter, so that a test gets to its end.
+    /// Sets the counter, so that a test can reach its end.
     func setCounterForTest(_ value: UInt64) { counter = value }
 
     /// EncryptWithAd: the ciphertext and its tag.

@@ -10,7 +10,7 @@ public import WorkspaceModel
 /// let transport = try initiator.transport()
 /// ```
 /// An error ends the handshake and zeroes its secrets; every later call throws `wrongTurn`.
-/// Whether the static key belongs to somebody welcome is for the caller to decide.
+/// The caller decides whether it accepts the static key.
 ///
 /// - Source: Noise specification, section 5.3, with 25519 and ChaChaPoly.
 public final class HandshakeState {
@@ -201,7 +201,7 @@ extension HandshakeState {
     }
 
     /// With pre-shared keys an ephemeral key is mixed into the keys too, so that no two sessions
-    /// of one such key encrypt alike.
+    /// with the same pre-shared key encrypt alike.
     private func mixEphemeral(_ key: AgreementPublicKey) {
         symmetric.mixHash(key.bytes)
         if usesPSKs { symmetric.mixKey(key.bytes) }

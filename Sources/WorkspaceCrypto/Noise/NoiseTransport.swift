@@ -28,7 +28,7 @@ public final class NoiseTransport {
         return sealed
     }
 
-    /// Appends the ciphertext of `plaintext`, without a length before it.
+    /// Appends the ciphertext of `plaintext`, without a length prefix.
     ///
     /// - Throws: `messageTooLong` above 65,519 bytes, `exhausted`. Nothing is appended then.
     public func seal(
@@ -45,7 +45,7 @@ public final class NoiseTransport {
         try open(ciphertext[...])
     }
 
-    /// The plaintext of the next ciphertext, which lies in a larger buffer.
+    /// The plaintext of the next ciphertext, a slice of a larger buffer.
     ///
     /// - Throws: `truncated`, `badMAC`, `messageTooLong`, `exhausted`; then the same every time.
     public func open(_ ciphertext: ArraySlice<UInt8>) throws(NoiseError) -> [UInt8] {

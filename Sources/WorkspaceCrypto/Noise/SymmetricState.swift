@@ -23,7 +23,7 @@ struct SymmetricState {
     /// Whether what is sent now is encrypted.
     var hasKey: Bool { cipher.hasKey }
 
-    /// Takes `input` into the chaining key and makes a new cipher key.
+    /// Mixes `input` into the chaining key and derives a new cipher key.
     mutating func mixKey(_ input: [UInt8]) {
         var keys = hash.hkdf(chainingKey: chainingKey, input, outputCount: 2)
         replaceChainingKey(with: keys[0])
@@ -31,12 +31,12 @@ struct SymmetricState {
         wipe(&keys)
     }
 
-    /// Takes `data` into the transcript.
+    /// Mixes `data` into the transcript.
     mutating func mixHash(_ data: [UInt8]) {
         handshakeHash = hash.hash(handshakeHash + data)
     }
 
-    /// Takes a pre-shared key into everything.
+    /// Mixes a pre-shared key into chaining key, transcript and cipher key.
     mutating func mixKeyAndHash(_ input: [UInt8]) {
         var keys = hash.hkdf(chainingKey: chainingKey, input, outputCount: 3)
         replaceChainingKey(with: keys[0])
@@ -45,22 +45,22 @@ struct SymmetricState {
         wipe(&keys)
     }
 
-    /// Encrypts `plaintext` if there is a key, and takes the result into the transcript.
+    /// Encrypts `plaintext` if there is a key, and mixes the result into the transcript.
     mutating func encryptAndHash(_ plaintext: [UInt8]) throws(NoiseError) -> [UInt8] {
         let sealed = try cipher.encrypt(plaintext, associatedData: handshakeHash)
         mixHash(sealed)
         return sealed
     }
 
-    /// Decrypts `sealed` if there is a key, and takes it into the transcript.
+    /// Decrypts `sealed` if there is a key, and mixes it into the transcript.
     mutating func decryptAndHash(_ sealed: ArraySlice<UInt8>) throws(NoiseError) -> [UInt8] {
         let plaintext = try cipher.decrypt(sealed, associatedData: handshakeHash)
         mixHash([UInt8](sealed))
         return plaintext
     }
 
-    /// The two ciphers of the connection: first the one the initiator sends with. Nothing secret
-    /// is left behind.
+    /// The two ciphers of the connection, the initiator's sending one first. Wipes the handshake's
+    /// secrets.
     mutating func split() -> (fromInitiator: CipherState, fromResponder: CipherState) {
         var keys = hash.hkdf(chainingKey: chainingKey, [], outputCount: 2)
         let ciphers = keys.map { CipherState(SymmetricKey([UInt8]($0.prefix(32)))) }
@@ -69,7 +69,7 @@ struct SymmetricState {
         return (ciphers[0], ciphers[1])
     }
 
-    /// Zeroes the secrets. The transcript hash, which is none, stays.
+    /// Zeroes the secrets. The transcript hash is not secret and stays.
     mutating func forget() {
         SecretBytes.wipe(&chainingKey)
         cipher.initialize(nil)
