@@ -49,7 +49,7 @@ extension CBORDecoder {
         return value
     }
 
-    /// What to say about a next item that is not the wanted one.
+    /// The error for an item of the wrong kind.
     func unexpected() -> Malformed {
         do {
             _ = try peek()
@@ -59,8 +59,7 @@ extension CBORDecoder {
         }
     }
 
-    /// Consumes one item of any kind with all that it contains, checking it as strictly as if it
-    /// had been read.
+    /// Consumes one item of any kind with everything inside it, as strictly as reading it would.
     ///
     /// A loop, so that hostile nesting costs no stack.
     public mutating func skipItem() throws(Malformed) {
@@ -74,7 +73,7 @@ extension CBORDecoder {
         } while depth > outside
     }
 
-    /// Consumes the next item like `skipItem` and returns where it lies, head included.
+    /// Consumes the next item like `skipItem` and returns its range, head included.
     public mutating func itemRange() throws(Malformed) -> Range<Int> {
         let start = position
         try skipItem()

@@ -10,8 +10,8 @@
 ///     try decoder.finish()
 ///
 /// Bytes and values correspond one to one: heads are the shortest, lengths definite, map keys
-/// numbers that ascend, text is UTF-8. A count is believed only as far as the bytes that are left
-/// could hold it, so nothing is reserved for a lie. After an error the decoder is of no more use.
+/// ascending numbers, text UTF-8. A count is accepted only if the remaining bytes can hold it, so a
+/// false count reserves no memory. After an error the decoder must not be used.
 ///
 /// - Source: RFC 8949, section 4.2.1; PROTOCOL.md, 1.
 public struct CBORDecoder: Sendable {
@@ -99,7 +99,7 @@ public struct CBORDecoder: Sendable {
         }
         current.slots &-= 1
         guard key < .max else {
-            // No key is larger than this one, so it must be the last.
+            // This is the largest key, so it must be the last.
             guard current.slots == 1 else { throw Malformed(.keysOutOfOrder, at: position) }
             return key
         }
@@ -107,7 +107,7 @@ public struct CBORDecoder: Sendable {
         return key
     }
 
-    /// Fails where no value can stand: after the end, or where a map wants a key.
+    /// Fails where no value is allowed: after the end, or where a map expects a key.
     func expectValue() throws(Malformed) {
         guard current.slots > 0 else { throw Malformed(.truncated, at: position) }
         guard !current.isMap || current.slots & 1 == 1 else {
@@ -115,7 +115,7 @@ public struct CBORDecoder: Sendable {
         }
     }
 
-    /// Counts one item as read, and closes what it was the last item of.
+    /// Counts one item as read, and closes the containers that it completes.
     mutating func valueWasRead() {
         current.slots &-= 1
         while current.slots == 0, depth > 0 {
@@ -124,7 +124,7 @@ public struct CBORDecoder: Sendable {
         }
     }
 
-    /// Whether the next item is a key, for walking over what nobody interprets.
+    /// Whether the next item is a key, for skipping items that nobody interprets.
     var expectsKey: Bool { current.isMap && current.slots & 1 == 0 }
 
     private mutating func open(_ frame: Frame, at start: Int) throws(Malformed) {

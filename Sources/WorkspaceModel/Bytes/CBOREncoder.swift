@@ -6,8 +6,8 @@
 ///     encoder.text("general")
 ///     let bytes = encoder.bytes
 ///
-/// The encoder does not count items and does not sort keys: what it writes is our own structure,
-/// and whoever writes a wrong one finds that no decoder takes it.
+/// The encoder does not count items and does not sort keys: it only writes our own structures, and
+/// every decoder rejects a wrong one.
 ///
 /// - Source: RFC 8949, section 4.2.1; PROTOCOL.md, 1.
 public struct CBOREncoder: Sendable {
@@ -24,7 +24,7 @@ public struct CBOREncoder: Sendable {
         head(CBORMajor.uint, value)
     }
 
-    /// A number that our own code knows to be no less than zero.
+    /// A number that our own code knows to be at least zero.
     ///
     /// - Precondition: `value` is not negative.
     public mutating func int(_ value: Int) {

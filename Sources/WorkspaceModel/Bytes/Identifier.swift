@@ -144,7 +144,7 @@ public struct Identifier16<Named>: Hashable, Comparable, Sendable {
     }
 }
 
-/// What the names of the program name. No value of these types exists.
+/// Phantom types for the names above. No value of these types exists.
 public enum Named {
     /// A signed operation: the hash of its header.
     public enum Operation {}
@@ -183,7 +183,7 @@ public typealias KeyID = Identifier16<Named.EpochKey>
 /// Drawn anew whenever a store is made, copied or restored.
 public typealias StoreID = Identifier16<Named.Store>
 
-/// The 8 bytes at `offset`, which the callers above have checked to be there.
+/// The 8 bytes at `offset`. The callers above have checked that they exist.
 private func bigEndianWord(_ bytes: [UInt8], at offset: Int) -> UInt64 {
     precondition(offset >= 0 && offset <= bytes.count - 8)
     return bytes.withUnsafeBytes {

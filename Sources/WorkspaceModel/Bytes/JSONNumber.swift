@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The number times 10^`places`, if that is an exact integer of 64 bits, however the number is
+    /// The number times 10^`places`, if that is an exact 64-bit integer, in whatever notation it is
     /// written (RFC 8259, section 6): programs write `0.0000001` as `1e-7`, which with seven places
     /// is 1.
     ///
@@ -13,8 +13,8 @@ extension JSONValue {
         }
     }
 
-    /// A literal of JSON with its point moved to the right; `nil` where digits stay behind it.
-    /// Its length is that of a line, so zeros are counted and never written out.
+    /// A JSON literal with its point moved to the right; `nil` where digits remain behind it. It is
+    /// as long as a line may be, so zeros are counted and never written out.
     private static func shifted(_ literal: String.UTF8View, by places: Int) -> Int64? {
         let isExponent = { (byte: UInt8) in byte | 0x20 == UInt8(ascii: "e") }
         let parts = literal.split(maxSplits: 1, whereSeparator: isExponent)
@@ -25,7 +25,7 @@ extension JSONValue {
             separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         let fraction = sides.count == 2 ? sides[1] : mantissa[mantissa.endIndex...]
         var digits = Array((Array(sides[0]) + fraction).drop { $0 == 0x30 })
-        // Nothing is nothing, whatever it is multiplied with; but `-0` is no integer.
+        // Zero stays zero, whatever the exponent; but `-0` is not an integer.
         guard !digits.isEmpty else { return isNegative ? nil : 0 }
         let exponent = parts.count == 2 ? Int(Substring(parts[1])) : 0
         var (zeros, isTooLarge) = (places - fraction.count).addingReportingOverflow(

@@ -22,7 +22,7 @@ extension JSONParser {
         return .decimal(String(decoding: bytes[start..<index], as: UTF8.self))
     }
 
-    /// Passes over `.5e-7`, and says whether there was any of it.
+    /// Skips `.5e-7`, and tells whether there was any of it.
     private mutating func fraction() throws(JSONError) -> Bool {
         let start = index
         if take(UInt8(ascii: ".")) { try digits() }
@@ -58,7 +58,8 @@ extension JSONParser {
         throw failure(.endsEarly)
     }
 
-    /// Most texts are ASCII, which is always well formed: to be told so costs more than all the rest.
+    /// Most texts are ASCII, which is always valid: validating it would cost more than all the
+    /// rest.
     private func text(_ bytes: ArraySlice<UInt8>, isASCII: Bool) throws(JSONError) -> String {
         if isASCII { return String(decoding: bytes, as: UTF8.self) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -67,7 +68,7 @@ extension JSONParser {
         return text
     }
 
-    /// The same, once a backslash was met: the bytes are gathered before they are text.
+    /// The same once a backslash was met: the bytes are collected before they become text.
     private mutating func escapedString(from start: Int) throws(JSONError) -> String {
         var gathered = Array(bytes[start..<index])
         while index < bytes.count {

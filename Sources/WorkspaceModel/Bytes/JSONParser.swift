@@ -1,4 +1,4 @@
-/// Why bytes are not the one JSON value that they should be, and where.
+/// Why bytes are not exactly one JSON value, and where.
 public struct JSONError: Error, Equatable, Sendable {
     /// What is wrong.
     public enum Reason: String, Sendable, CaseIterable {
@@ -22,7 +22,7 @@ public struct JSONError: Error, Equatable, Sendable {
 
     /// What is wrong.
     public let reason: Reason
-    /// Bytes before the place where it was noticed.
+    /// Bytes before the place where the error was detected.
     public let offset: Int
 
     /// A refusal.
@@ -48,7 +48,7 @@ extension JSONValue {
     }
 }
 
-/// Reads one value from the front to the back, without looking back.
+/// Reads one value from front to back, without backtracking.
 struct JSONParser {
     let bytes: [UInt8]
     var index = 0
@@ -70,10 +70,10 @@ struct JSONParser {
         JSONError(reason: reason, offset: index)
     }
 
-    /// The next byte, not yet taken, or 0 at the end: 0 is nowhere allowed.
+    /// The next byte, not consumed, or 0 at the end: 0 is allowed nowhere.
     var next: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
-    /// The failure that fits when `next` is not what must come.
+    /// The error when `next` is not what must come.
     func unexpected() -> JSONError { failure(index < bytes.count ? .unexpectedByte : .endsEarly) }
 
     private mutating func skipWhiteSpace() {
@@ -141,7 +141,7 @@ struct JSONParser {
         }
     }
 
-    /// Bytes, not `String`, are what is hashed: hashing text with many combining marks is quadratic.
+    /// Hashes bytes, not `String`: hashing text with many combining marks is quadratic.
     private func refuseTwice(
         _ key: String, _ members: [JSONObject.Member], _ names: inout Set<[UInt8]>
     ) throws(JSONError) {

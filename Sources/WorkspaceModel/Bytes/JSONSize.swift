@@ -1,7 +1,7 @@
 extension JSONValue {
     /// About how many bytes the value is when written, text counted without its escapes.
     ///
-    /// - Cost: a walk over its parts, whatever their length.
+    /// - Cost: a walk over its parts, independent of their length.
     public var approximateByteCount: Int {
         switch self {
         case .null, .bool: 5

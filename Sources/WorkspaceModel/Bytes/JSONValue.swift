@@ -19,7 +19,7 @@ public enum JSONValue: Sendable {
     /// Named values in order.
     case object(JSONObject)
 
-    /// What the value is, in the word that a message to a person uses.
+    /// The type's name, as an error message to a person uses it.
     public var typeName: String {
         switch self {
         case .null: "null"
@@ -48,7 +48,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Every member. The parser lets no name occur twice.
+    /// All members. The parser lets no name occur twice.
     public private(set) var members: [Member]
 
     /// An object without members.
@@ -83,7 +83,7 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONValue: Equatable {
-    /// Equal bytes when written, so that two spellings of one accent stay different.
+    /// Equal if the written bytes are equal, so that two encodings of one accent stay different.
     public static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
 }
 
@@ -164,7 +164,7 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
 /// Whether two texts are the same bytes. `==` of `String` would also join NFC and NFD.
 func haveSameBytes(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
-    // Through its view each byte of a text costs as much as a comparison of all of them.
+    // Through `utf8` each byte would cost as much as comparing all of them at once.
     let isSame = left.utf8.withContiguousStorageIfAvailable { left in
         right.utf8.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
     }

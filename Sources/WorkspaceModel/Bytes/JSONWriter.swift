@@ -1,9 +1,9 @@
 extension JSONValue {
     /// The value in compact form: no white space, members in their order, UTF-8.
     ///
-    /// Escaped are the quote, the backslash and every control character, those of C1 and DEL
-    /// included, what separates lines and paragraphs, and what changes the direction of a line: so
-    /// a line is one line everywhere, and safe to show in a terminal. `/` is not escaped.
+    /// Escapes the quote, the backslash, every control character including C1 and DEL, line and
+    /// paragraph separators, and bidirectional controls. So a line is one line everywhere, and safe
+    /// to show in a terminal. `/` is not escaped.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -15,8 +15,8 @@ extension JSONValue {
 
     /// Appends the compact form to `bytes`.
     ///
-    /// Walks as deep as the value is nested: what came from outside is at most
-    /// `Limits.jsonDepthMax` deep.
+    /// Recurses as deep as the value is nested: input from outside is at most `Limits.jsonDepthMax`
+    /// deep.
     public func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
@@ -81,11 +81,11 @@ private func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
 }
 
-/// Whether none of eight bytes begins what needs an escape: all of them are printable ASCII, and none
-/// is a quote or a backslash.
+/// Whether all eight bytes are printable ASCII without a quote or a backslash, so none needs an
+/// escape.
 private func isPlain(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
-    /// The highest bit of some byte, where one of them is below `bound`, which is at most 128.
+    /// Sets the highest bit of some byte, if a byte is below `bound`, which is at most 128.
     func below(_ bound: UInt64, _ word: UInt64) -> UInt64 { (word &- ones &* bound) & ~word }
     let found =
         word | below(0x20, word) | below(1, word ^ ones &* 0x22) | below(1, word ^ ones &* 0x5C)

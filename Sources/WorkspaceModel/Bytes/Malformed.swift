@@ -1,9 +1,9 @@
-/// Why bytes that were signed or sent are not what the protocol says.
+/// Why signed or sent bytes violate the protocol.
 ///
-/// The one error of all decoders of such bytes. It carries a place and a word, never the bytes:
-/// it may be logged as it is.
+/// The one error of all decoders of such bytes. It carries an offset and a reason, never the bytes,
+/// so it may be logged as it is.
 public struct Malformed: Error, Hashable, Sendable {
-    /// What is wrong. The raw value is the word that logs and refusals show.
+    /// What is wrong. The raw value appears in logs and refusals.
     public enum Reason: String, CaseIterable, Sendable {
         /// The bytes end inside an item, or an item claims more than the bytes that are left.
         case truncated
@@ -15,15 +15,16 @@ public struct Malformed: Error, Hashable, Sendable {
         case wrongType = "wrong-type"
         /// Containers nested deeper than `Limits.cborDepthMax`.
         case depthExceeded = "too-deep"
-        /// A string, array or map that is longer than its field may be, or not as long as it must.
+        /// A string, array or map that is longer than its field allows, or not of the required
+        /// length.
         case countExceeded = "wrong-count"
         /// A map has the same key twice.
         case duplicateKey = "duplicate-key"
         /// The keys of a map do not ascend.
         case keysOutOfOrder = "keys-out-of-order"
-        /// A key that this map must have is missing, or one that it must not have is there.
+        /// A required key is missing, or a forbidden one is present.
         case wrongKeys = "wrong-keys"
-        /// Text that is not UTF-8 or holds what its field refuses.
+        /// Text that is not UTF-8 or contains something its field forbids.
         case badText = "bad-text"
         /// Bytes after the end of the item.
         case trailingBytes = "trailing-bytes"
@@ -31,7 +32,7 @@ public struct Malformed: Error, Hashable, Sendable {
         case itemsLeft = "items-left"
         /// A number outside the range of its field.
         case outOfRange = "out-of-range"
-        /// Parts that are right one by one and contradict each other.
+        /// Parts that are valid one by one and contradict each other.
         case inconsistent
     }
 
@@ -40,7 +41,7 @@ public struct Malformed: Error, Hashable, Sendable {
     /// Where: an index into the array that was decoded, in bytes.
     public let offset: Int
 
-    /// A complaint about the byte at `offset`.
+    /// The error `reason`, detected at byte `offset`.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset

@@ -19,11 +19,10 @@ public struct Signature: Hashable, Sendable {
         self = signature
     }
 
-    /// 64 zeros: no signature of anybody's.
+    /// 64 zeros: never a valid signature.
     public static var zero: Self { Self([UInt8](repeating: 0, count: byteCount)) }
 
-    /// The signature in `bytes`, or `nil` unless there are exactly 64. Says nothing about whether
-    /// it is a good one.
+    /// The signature in `bytes`, or `nil` unless there are exactly 64. Does not verify it.
     public init?(untrusted bytes: [UInt8]) {
         guard bytes.count == Self.byteCount,
             let point = Identifier32<Half>(untrusted: bytes, in: 0..<32),

@@ -57,10 +57,10 @@ struct FieldReader {
         return try read(&decoder)
     }
 
-    /// Keys from here on are of later versions: who does not know them passes them over.
+    /// Keys from here on belong to later versions: readers that do not know them skip them.
     static let firstLaterKey: UInt64 = 32
 
-    /// Ends a map of content, in which keys of later versions are passed over.
+    /// Ends a map of content, skipping keys of later versions.
     ///
     /// - Throws: as `finish`, for every other key.
     mutating func finishContent() throws(Malformed) {

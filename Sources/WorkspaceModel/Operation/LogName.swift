@@ -24,7 +24,8 @@ public struct LogName: Hashable, Comparable, Sendable {
     }
 }
 
-/// The last operation of one branch of a log: an announcement, and a receipt for all below it.
+/// The last operation of one branch of a log. Sent as an announcement, and as a receipt for
+/// everything before it.
 public struct LogTip: Hashable, Sendable {
     /// The log.
     public let log: LogName
@@ -51,7 +52,7 @@ public struct OperationReference: Hashable, Sendable {
     public let incarnation: UInt32
     /// The place in the author's log.
     public let sequence: UInt64
-    /// The id, which alone decides what is meant.
+    /// The id, which alone identifies the operation.
     public let id: OperationID
 
     /// A reference to the operation `id`, found at the given place.

@@ -1,10 +1,10 @@
-/// The payload of kind 4: boxes, each for one device, that say neither for whom nor what about.
+/// The payload of kind 4: boxes, each for one device, that reveal neither recipient nor subject.
 ///
 /// - Wire form: `Enc` array [nonce 16, array of [tag 8, box 144]] (PROTOCOL.md, 3.5).
 public struct MailboxPayload: Hashable, Sendable {
-    /// A sealed message for one device, or random bytes that fill up the number.
+    /// A sealed message for one device, or random padding.
     public struct Box: Hashable, Sendable {
-        /// The 8 bytes by which the device that it is for finds it.
+        /// The 8 bytes by which the recipient finds it.
         public let tag: [UInt8]
         /// 144 bytes: a fixed plaintext of 128 and a tag.
         public let sealed: [UInt8]
@@ -18,7 +18,7 @@ public struct MailboxPayload: Hashable, Sendable {
         }
     }
 
-    /// 16 random bytes, which make every tag and every key one of this operation alone.
+    /// 16 random bytes, so that every tag and every key belongs to this operation alone.
     public let nonce: [UInt8]
     /// 4, 16, 64 or 256 boxes, strictly ascending by tag.
     public let boxes: [Box]
@@ -29,7 +29,7 @@ public struct MailboxPayload: Hashable, Sendable {
     public static var tagByteCount: Int { 8 }
     /// How many bytes a box has.
     public static var boxByteCount: Int { 144 }
-    /// How many boxes there can be: few numbers, so that the number says little.
+    /// The allowed numbers of boxes: few, so that the number reveals little.
     public static var boxCounts: [Int] { [4, 16, 64, 256] }
 
     /// Boxes in any order.
@@ -45,7 +45,7 @@ public struct MailboxPayload: Hashable, Sendable {
         self.boxes = boxes
     }
 
-    /// The box that is marked with `tag`.
+    /// The box with this tag.
     public func box(tagged tag: [UInt8]) -> Box? {
         var range = boxes.startIndex..<boxes.endIndex
         while let first = range.first {

@@ -1,7 +1,7 @@
-/// The signed part of an operation: what the id is the hash of.
+/// The signed part of an operation, whose hash is the id.
 ///
-/// The payload is bound by its hash and the history by the previous id, so a signature over the
-/// id vouches for all of it.
+/// It binds the payload by its hash and the history by the previous id, so a signature over the id
+/// covers all of it.
 ///
 /// - Wire form: `Enc` array of 13 (PROTOCOL.md, 2).
 /// - Wire size: at most `Limits.headerBytesMax`.
@@ -27,7 +27,7 @@ public struct OperationHeader: Equatable, Sendable {
     public var grant: OperationID
     /// The epoch key that seals the payload, `nil` where nothing is sealed.
     public var keyID: KeyID?
-    /// What it builds on besides the previous, ascending by id.
+    /// The operations it cites besides the previous one, ascending by id.
     public var dependencies: [OperationReference]
     /// Bytes of the payload.
     public var payloadLength: Int
@@ -65,7 +65,7 @@ public struct OperationHeader: Equatable, Sendable {
         return encoder.bytes
     }
 
-    /// Fields 0 to 10: what a sealed payload is bound to, besides its key.
+    /// Fields 0 to 10: the associated data that binds a sealed payload to its place.
     public var associatedData: [UInt8] {
         var encoder = CBOREncoder(reservingBytes: 200 + 80 * dependencies.count)
         encoder.array(count: 11)
@@ -90,7 +90,7 @@ public struct OperationHeader: Equatable, Sendable {
 }
 
 extension OperationHeader {
-    /// Reads the canonical form and refuses every other, whatever else it may be.
+    /// Reads the canonical form and rejects every other.
     ///
     /// - Throws: `Malformed` for bytes that no author of this version would sign: another version,
     ///   too many or unsorted dependencies, a previous id at 0 or none after it.

@@ -1,4 +1,4 @@
-/// Header field 1: who may read the payload, and which rules judge it.
+/// Header field 1: determines who can read the payload, and which rules apply to it.
 public enum OperationKind: UInt64, CaseIterable, Sendable {
     /// Sealed under a document key; what members say.
     case content = 1
@@ -12,7 +12,7 @@ public enum OperationKind: UInt64, CaseIterable, Sendable {
     /// Erases payloads; its targets are plaintext so that relays erase too.
     case redact = 5
 
-    /// Bytes a payload of `kind` may have; an unknown kind gets what content gets.
+    /// Bytes a payload of `kind` may have; an unknown kind has the bound of content.
     public static func payloadBytesMax(_ kind: UInt64) -> Int {
         kind == authority.rawValue ? Limits.authPayloadBytesMax : Limits.payloadBytesMax
     }

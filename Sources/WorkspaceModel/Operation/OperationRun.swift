@@ -4,7 +4,7 @@
 /// The last entry carries a signature that the sender verified, so one check covers all of them
 /// (PROTOCOL.md, 2 "Authentic" and 5.3).
 public struct OperationRun: Sendable, Equatable {
-    /// What is left of a payload that was erased, or that never came: enough for the header.
+    /// What remains of a payload that was erased, or that never arrived: enough for the header.
     public struct AbsentPayload: Sendable, Equatable {
         /// Header field 11, in bytes.
         public let length: Int
@@ -32,7 +32,7 @@ public struct OperationRun: Sendable, Equatable {
         public var dependencies: [OperationReference]
         /// The payload, sealed or plain; empty where it is absent.
         public var payload: [UInt8]
-        /// Set where the payload is not there. Only content may be without.
+        /// Set where the payload is missing. Only content may lack its payload.
         public var absent: AbsentPayload?
         /// The author's signature over the id.
         public var signature: Signature
@@ -57,7 +57,8 @@ public struct OperationRun: Sendable, Equatable {
         public var payloadLength: Int { absent?.length ?? payload.count }
 
         /// An upper bound of what the entry adds to an `ops` message, in bytes: every column may
-        /// begin a new group with it. Whoever fills a message counts by this, or it does not fit.
+        /// begin a new group with it. Messages must be filled by this bound, or they may exceed
+        /// their limit.
         public var encodedBytesMax: Int {
             payload.count + Signature.byteCount + 104 + 10 + 84 * dependencies.count
                 + (absent == nil ? 0 : 48)
@@ -68,8 +69,8 @@ public struct OperationRun: Sendable, Equatable {
     public let log: LogName
     /// The sequence number of the first entry.
     public let firstSequence: UInt64
-    /// The operation before the first entry, `nil` exactly at sequence 0. A log may have many
-    /// branches at one place: this says which of them the run goes on from.
+    /// The operation before the first entry, `nil` exactly at sequence 0. A log may have several
+    /// branches at one place: this identifies the one that the run continues.
     public let previous: OperationID?
     /// The operations, in order. Never empty in a message.
     public var entries: [Entry]

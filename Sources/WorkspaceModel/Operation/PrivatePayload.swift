@@ -1,5 +1,5 @@
-/// The payload of kind 3: what everybody may read of an operation that makes or changes a private
-/// document, and what only its members can open.
+/// The payload of kind 3: the part that everybody may read of an operation that makes or changes a
+/// private document, and the part that only its members can open.
 ///
 /// - Wire form: `Enc` array [clear or null, sealed bytes] (PROTOCOL.md, 3.4).
 public struct PrivatePayload: Hashable, Sendable {
@@ -26,7 +26,7 @@ public struct PrivatePayload: Hashable, Sendable {
         public static var nonceByteCount: Int { 16 }
     }
 
-    /// There exactly when the operation is the document's root.
+    /// Present exactly when the operation is the document's root.
     public let clear: Clear?
     /// Nonce 24, then the padded `PrivateChange` under the authority subkey of the epoch key that
     /// the header names.
@@ -55,7 +55,7 @@ public struct PrivatePayload: Hashable, Sendable {
         return encoder.bytes
     }
 
-    /// Reads the wire form and refuses every other. What is sealed is not looked at.
+    /// Reads the wire form and refuses every other. Does not open the sealed part.
     ///
     /// - Throws: `Malformed`, also for fewer sealed bytes than the shortest plaintext makes.
     public init(decoding bytes: [UInt8]) throws(Malformed) {

@@ -1,4 +1,4 @@
-/// What programs on this machine ask, and what is done for them.
+/// Requests of local programs, and the work done for them.
 extension Limits {
     // MARK: Control socket
 
@@ -11,114 +11,116 @@ extension Limits {
     public static let httpChunkLineBytesMax = 1_024
     /// Body of an HTTP request: as much as a control line.
     public static let httpBodyBytesMax = controlLineBytesMax
-    /// What is read and thrown away of a body that was refused, so that its sender, who is still
-    /// writing, comes to read why.
+    /// Bytes of a refused body that are read and discarded, so that a sender that is still writing
+    /// gets to read the error.
     public static let httpDiscardedBytesMax = 8 * 1024 * 1024
     /// Control connections at a time.
     public static let controlClientsMax = 64
-    /// Connections beyond those, each of a process that has no other: one program that takes all
-    /// must not keep the owner's commands out.
+    /// Connections beyond those, each from a process that has no other: a program that takes all
+    /// connections must not lock out the owner's commands.
     public static let controlClientsSpareMax = 4
-    /// Connections beyond all of those that are told why there is no room, when they have asked
-    /// for something.
+    /// Connections beyond all of those that are told why they are refused, once they have sent a
+    /// request.
     public static let controlClientsRefusedMax = 16
-    /// How long they have to ask, in milliseconds.
+    /// How long they have to send it, in milliseconds.
     public static let controlRefusalMilliseconds: UInt64 = 1_000
-    /// A connection without a call or a stream may give way to a new one after this silence, in
-    /// milliseconds: nobody who reads answers is as slow.
+    /// A connection without a call or a stream may be closed for a new one after this silence, in
+    /// milliseconds: no honest reader is as slow.
     public static let controlIdleMilliseconds: UInt64 = 10_000
     /// How long a request may take to arrive, in milliseconds: on this machine, whole.
     public static let controlRequestMilliseconds: UInt64 = 30_000
-    /// Streams of events on one control connection: each is looked at whenever something happens.
+    /// Event streams on one control connection: each is checked on every event.
     public static let controlSubscriptionsMax = 64
-    /// Named readers of events. Of more the one that moved longest ago goes: its program begins anew.
+    /// Named readers of events. Beyond that, the one that advanced least recently is dropped, and
+    /// its program starts over.
     public static let eventReadersMax = 1_024
-    /// Requests of one connection that wait for an answer.
+    /// Unanswered requests of one connection.
     public static let controlRequestsPendingMax = 256
-    /// Calls whose keys are remembered however old they look: about 2 MB.
+    /// Calls whose idempotency keys are kept regardless of age: about 2 MB.
     public static let rememberedCallsMin: Int64 = 16_384
-    /// A variable in the environment of a bot's command, in bytes: a message of which every byte is
-    /// a control character, each made visible in six. The kernel takes 128 KiB.
+    /// A variable in the environment of a bot's command, in bytes: a message of control characters
+    /// only, each escaped as six. The kernel allows 128 KiB.
     public static let botVariableBytesMax = 6 * messageTextBytesMax
-    /// What a program says of an event that it gave up, in bytes: a sentence or two.
+    /// A program's reason for giving up on an event, in bytes: a sentence or two.
     public static let warningBytesMax = 512
     /// An idempotency key, in bytes.
     public static let idempotencyKeyBytesMax = 128
     /// Unsent answers of one control connection after which it is a slow reader.
     public static let controlUnsentBytesMax = 4 * 1024 * 1024
-    /// The same of all connections together. Above it, who has something unread is given nothing more.
+    /// The same of all connections together. Above it, a connection with unread answers gets no
+    /// more.
     public static let controlUnsentTotalBytesMax = 64 * 1024 * 1024
-    /// Answers of one turn, about, in bytes; the calls that are left come first in the next one.
+    /// Answers of one turn, about, in bytes; the remaining calls come first in the next one.
     public static let answersPerTurnBytesMax = 1024 * 1024
-    /// Those of one connection.
+    /// The same for one connection.
     public static let answersPerClientBytesMax = 256 * 1024
 
     // MARK: Keys at rest
 
     /// Memory of one Argon2id run, in bytes; one runs at a time.
     public static let passphraseMemoryBytes = 64 * 1024 * 1024
-    /// Passes of one Argon2id run that a file may ask for: a wait of about half a second.
+    /// Passes of one Argon2id run that a file may request: a wait of about half a second.
     public static let passphrasePassesMax = 16
 
     // MARK: Notices
 
-    /// The command that is run for a notice, in bytes; as much as a line of a script.
+    /// The command run for a notice, in bytes; as long as a line of a script.
     public static let noticeCommandBytesMax = 4_096
-    /// A variable in the environment of that command, in bytes: a notice shows a beginning. The
+    /// A variable in the environment of that command, in bytes: a notice shows the beginning. The
     /// whole message is on its standard input.
     public static let noticeVariableBytesMax = 4_096
-    /// Notices that wait for the one that is shown; then the oldest is dropped.
+    /// Notices queued behind the one that is shown; beyond that the oldest is dropped.
     public static let noticesWaitingMax = 64
     /// How long the command of one notice may run.
     public static let noticeMilliseconds: UInt64 = 30_000
-    /// Failures of it in a row, after which its owner is told.
+    /// Consecutive failures of that command after which its owner is told.
     public static let noticeFailuresMax = 3
 
     // MARK: Search
 
-    /// What somebody looks for, in bytes: a sentence.
+    /// A search query, in bytes: a sentence.
     public static let searchQueryBytesMax = 1_024
-    /// Operations that come in one turn of a sync in bulk, not of a conversation.
+    /// Operations in one turn that mark a bulk sync instead of a conversation.
     public static let searchBulkMin: Int64 = 64
-    /// How long nothing in bulk has come before the search index goes on.
+    /// How long no bulk must have arrived before indexing resumes.
     public static let searchQuietMilliseconds: UInt64 = 500
-    /// How long messages are gathered before the search index is handed them, unless somebody asks.
+    /// How long messages are batched before they are indexed, unless a search is waiting.
     public static let searchGatherMilliseconds: UInt64 = 200
-    /// Operations that are handed to the search index in one turn: about 3 ms.
+    /// Operations that are indexed in one turn: about 3 ms.
     public static let searchedPerTurnMax: Int64 = 256
     /// Notes among them: each may have to be opened, about 1 ms.
     public static let searchedNotesPerTurnMax = 16
-    /// How long a note in which somebody writes waits for the search index, unless a question comes:
-    /// all of its text is taken anew each time.
+    /// How long a note that is being edited waits to be indexed, unless a search is waiting: each
+    /// time its whole text is indexed again.
     public static let searchNoteMilliseconds: UInt64 = 30_000
-    /// Scalars of the text of a note that are shown of a place that was found.
+    /// Scalars of a note's text in the excerpt around a match.
     public static let searchExcerptMax = 200
-    /// Operations that a question waits for until the index was handed them: about 50 ms. What is
-    /// missing beyond comes of a bulk, and the answer says that it is not complete.
+    /// Operations that a search waits for until they are indexed: about 50 ms. What is missing
+    /// beyond that is part of a bulk sync, and the answer says that it is incomplete.
     public static let searchAwaitedMax: Int64 = 4_096
-    /// Slices that the search index is given before it has written the first of them: what it
-    /// writes in one go, so that opening and writing go on side by side.
+    /// Batches that the search index accepts before it has written the first: it writes them in one
+    /// transaction, so that decrypting and writing overlap.
     public static let searchBatchesMax = 4
-    /// How many contents that were opened in a turn are kept until its end, to be read again.
+    /// Decrypted contents that a turn caches until its end.
     public static let freshContentsMax = 32
-    /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.
+    /// Messages that one turn decrypts to check candidates: about 2 ms.
     public static let searchCandidatesPerTurn = 128
-    /// Bytes of text that one turn opens for that: 16 messages as long as they can be. The last one
-    /// may go beyond it.
+    /// Bytes of text that one turn decrypts for that: 16 messages of maximum length. The last one
+    /// may exceed it.
     public static let searchBytesPerTurn = 256 * 1024
-    /// More candidates than a page has room for, which the index is asked for first.
+    /// Candidates requested from the index beyond the size of a page.
     public static let searchSpareCandidates = 4
-    /// Messages among which the best are looked for: about 20 ms.
+    /// Messages that are ranked: about 20 ms.
     public static let searchRankedMax = 1_024
-    /// Turns of one question, after which it is answered with what was found: 8,192 messages, or
+    /// Turns of one search, after which it is answered with the matches so far: 8,192 messages, or
     /// 16 MiB of text.
     public static let searchTurnsMax = 64
-    /// Questions that wait for the index at a time.
+    /// Searches that wait for the index at a time.
     public static let searchesWaitingMax = 256
     /// Bytes of one page of results, so that its line stays below 1 MiB.
     public static let searchPageBytesMax = 768 * 1024
-    /// An index in memory is dropped in pieces of 4,096 operations, the oldest first.
+    /// An in-memory index is dropped in parts of 4,096 operations, the oldest first.
     public static let searchMemoryPartBits: Int64 = 12
-    /// It keeps so many of them: 32,768 operations, about 16 MB.
+    /// The parts that it keeps: 32,768 operations, about 16 MB.
     public static let searchMemoryPartsMax = 8
 }

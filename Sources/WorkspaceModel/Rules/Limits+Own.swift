@@ -1,22 +1,22 @@
-/// What people keep for themselves: stars and reminders.
+/// Private marks of a member: stars and reminders.
 extension Limits {
-    /// Messages of one workspace that somebody may have starred on a device when one more is: far more
-    /// than a list to come back to is good for.
+    /// Stars of one workspace above which a device adds no more: far more than such a list is good
+    /// for.
     public static let starsMax = 1_000
-    /// Reminders of one workspace that may wait, or be due, when the device that made them makes one
-    /// more: somebody reads them all.
+    /// Pending or due reminders of one workspace above which a device adds no more: somebody reads
+    /// them all.
     public static let remindersMax = 256
-    /// What to be reminded of, in bytes of UTF-8: a sentence or two.
+    /// The text of a reminder, in bytes of UTF-8: a sentence or two.
     public static let reminderTextBytesMax = 1_024
-    /// Stars, or reminders, of one workspace that are looked at. Devices that are apart make more
-    /// than may be; a stolen one makes any number, and must not hold up a turn.
+    /// Stars, or reminders, of one workspace that are read. Devices that are offline can exceed the
+    /// limits above; a stolen one can write any number, and must not hold up a turn.
     public static let ownMarksReadMax = 4_096
-    /// How late a reminder is that nobody was there for: a turn is not as long.
+    /// The delay from which a reminder counts as late: no turn takes as long.
     public static let reminderLateMilliseconds: UInt64 = 60 * 1_000
-    /// How long such a one waits after all: another device may have dismissed it, and links come up
-    /// first.
+    /// How long a late reminder still waits: another device may have dismissed it, and links come
+    /// up first.
     public static let reminderGraceMilliseconds: UInt64 = 15 * 1_000
-    /// A reminder that is later than this is told as an old event, and by no notice: a device that
-    /// was linked today need not ring for last year.
+    /// A reminder that is later than this is reported as an old event, without a notification: a
+    /// device that was linked today must not ring for last year.
     public static let reminderNewsMilliseconds: UInt64 = 7 * 24 * 60 * 60 * 1_000
 }

@@ -10,7 +10,7 @@ public enum Role: UInt64, CaseIterable, Comparable, Sendable {
     /// A stronger role is smaller.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The word people and scripts see.
+    /// The name that people and scripts see.
     public var word: String {
         switch self {
         case .owner: "owner"
@@ -27,13 +27,13 @@ public enum Role: UInt64, CaseIterable, Comparable, Sendable {
     }
 }
 
-/// A device as a grant lists it: its keys, and its consent to what it enters.
+/// A device as a grant lists it: its keys, and its consent to the grant.
 public struct DeviceEntry: Hashable, Sendable {
     /// The signing key, which names the device.
     public let device: DeviceID
     /// The X25519 key for sealed boxes, 32 bytes.
     public let agreementKey: [UInt8]
-    /// By `device` over the company in which it enters (PROTOCOL.md, 4.0.1); of a recovery device
+    /// By `device` over the devices it is listed with (PROTOCOL.md, 4.0.1). For a recovery device,
     /// its certificate for the second device of the list.
     public let signature: Signature
 
@@ -45,10 +45,11 @@ public struct DeviceEntry: Hashable, Sendable {
     }
 }
 
-/// What one device needs to come in: the epoch key and the discovery secret, for a guest's device
-/// the discovery secret alone.
+/// The secrets one device needs to enter: the epoch key and the discovery secret; for a guest's
+/// device only the discovery secret.
 public struct WrappedKey: Hashable, Sendable {
-    /// The first 8 bytes of the device key, so that nobody has to try.
+    /// The first 8 bytes of the device key, so that a device finds its wrap without trying all of
+    /// them.
     public let devicePrefix: [UInt8]
     /// A sealed box of the epoch key and the discovery secret, 112 bytes; of the discovery secret
     /// alone, 80 bytes.
@@ -71,7 +72,7 @@ public struct WrappedKey: Hashable, Sendable {
 
 /// A name inside an authority operation, sealed under the epoch key.
 public struct SealedField: Hashable, Sendable {
-    /// Which epoch key.
+    /// The epoch key's name.
     public let keyID: KeyID
     /// 24 random bytes.
     public let nonce: [UInt8]
@@ -86,7 +87,7 @@ public struct SealedField: Hashable, Sendable {
     }
 }
 
-/// The last operation of one log that a revocation keeps.
+/// The last operation of one log that survives a revocation.
 public struct CutEntry: Hashable, Sendable {
     /// The log.
     public let log: LogName
@@ -117,7 +118,7 @@ public struct SealedSecret: Hashable, Sendable {
     }
 }
 
-/// A new epoch key, handed to those who stay.
+/// A new epoch key, handed to the remaining members.
 public struct Rekey: Hashable, Sendable {
     /// The new key's name.
     public let keyID: KeyID

@@ -34,7 +34,7 @@ extension CBOREncoder {
 }
 
 /// Bounds of the lists inside authority payloads. The payload's own size is the real limit; these
-/// stop a list that no author would write before it is read.
+/// reject a list that no author would write before reading it.
 enum AuthorityListLimits {
     static let devices = Limits.grantedDevicesMax
     static let wraps = 8_192
@@ -122,7 +122,7 @@ extension CBORDecoder {
 }
 
 extension DeviceEntry {
-    /// `Enc` of a list of devices, as it stands inside `create`, `admit` and `join2`.
+    /// `Enc` of a list of devices, as in `create`, `admit` and `join2`.
     public static func encoded(_ devices: [DeviceEntry]) -> [UInt8] {
         var encoder = CBOREncoder(reservingBytes: 160 * devices.count + 8)
         encoder.list(devices) { $0.device($1) }

@@ -116,7 +116,7 @@ extension FieldReader {
         try optional(key) { (d) throws(Malformed) in try d.sealedField() }
     }
 
-    /// Something that is so, or not said: `true`, or absent.
+    /// A flag: `true`, or absent.
     fileprivate mutating func mark(_ key: UInt64) throws(Malformed) -> Bool {
         let start = decoder.position
         let value = try optional(key) { (d) throws(Malformed) in try d.bool() }

@@ -1,5 +1,5 @@
 extension AuthorityPayload {
-    /// The number that stands for the case on the wire.
+    /// The case's number on the wire.
     public var type: UInt64 {
         switch self {
         case .create: 1
@@ -26,7 +26,7 @@ extension AuthorityPayload {
         }
     }
 
-    /// The word for logs and for `why`.
+    /// The name for logs and for `why`.
     public var word: String {
         switch self {
         case .create: "create"

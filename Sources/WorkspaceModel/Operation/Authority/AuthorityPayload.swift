@@ -1,7 +1,7 @@
 /// What an authority operation says: the closed list of PROTOCOL.md, 3.1.
 ///
-/// Each case is one type of operation in the authority document. Whether it has an effect is
-/// judged by the evaluator, from this and its place in the graph alone.
+/// Each case is one type of operation in the authority document. The evaluator decides whether it
+/// has an effect, from this and its place in the graph alone.
 public enum AuthorityPayload: Hashable, Sendable {
     /// The founding of a workspace.
     public struct Create: Hashable, Sendable {
@@ -35,23 +35,23 @@ public enum AuthorityPayload: Hashable, Sendable {
         }
     }
 
-    /// An offer of membership to whoever holds the seed of `publicKey`.
+    /// An offer of membership to anyone who holds the seed of `publicKey`.
     public struct Invite: Hashable, Sendable {
-        /// What the admitted become.
+        /// The role of those admitted.
         public let role: Role
         /// How many may be admitted.
         public let maximum: UInt64
-        /// Admits after this are void, milliseconds since 1970.
+        /// Admissions after this are void, milliseconds since 1970.
         public let expires: UInt64
         /// The Ed25519 key of the seed, 32 bytes.
         public let publicKey: [UInt8]
         /// Whether an admin has to approve each request.
         public let approve: Bool
-        /// Private documents a guest is to be added to.
+        /// Private documents that a guest is to be added to.
         public let documents: [OperationID]
         /// The psk of the seed, for members who answer the joiner.
         public let psk: SealedField
-        /// The wsset that lets a plain member invite.
+        /// The `wsset` operation that lets a plain member invite.
         public let policy: OperationID?
 
         /// An offer with the given fields.
@@ -70,19 +70,20 @@ public enum AuthorityPayload: Hashable, Sendable {
         }
     }
 
-    /// Who wants in, with the proof of holding an invite.
+    /// A joiner, with the proof of holding an invite.
     public struct Joiner: Hashable, Sendable {
         /// The invite.
         public let invite: OperationID
         /// The newcomer.
         public let member: MemberID
-        /// The newcomer's devices, strongest first. Who returns lists devices that are bound.
+        /// The newcomer's devices, strongest first. A returning member lists devices that are
+        /// bound.
         public let devices: [DeviceEntry]
-        /// By the invite key over workspace, invite, member and devices.
+        /// By the invite key, over workspace, invite, member and devices.
         public let proof: Signature
         /// The newcomer's name.
         public let name: SealedField
-        /// The removal or departure after which somebody asks to come back; never in an admission.
+        /// The removal or departure that a returning member answers; never in an admission.
         public let answering: OperationID?
 
         /// A newcomer with the given fields.
@@ -99,19 +100,19 @@ public enum AuthorityPayload: Hashable, Sendable {
         }
     }
 
-    /// A changed role, or changed devices, of a member.
+    /// A member's changed role, or changed devices.
     public struct Grant: Hashable, Sendable {
         /// The member.
         public let member: MemberID
-        /// The member's devices that the grant is for.
+        /// The member's devices that the grant covers.
         public let devices: [DeviceID]
         /// The new role.
         public let role: Role
         /// Whether the member's other grants end.
         public let replaces: Bool
-        /// In a transfer the author's devices that keep one role less; else `nil`.
+        /// In a transfer, the author's devices that keep the next weaker role; else `nil`.
         public let drops: [DeviceID]?
-        /// What is kept of what was written under ended grants.
+        /// The operations under ended grants that are kept.
         public let cuts: [CutEntry]
 
         /// A grant with the given fields.
@@ -130,15 +131,15 @@ public enum AuthorityPayload: Hashable, Sendable {
 
     /// The end of a membership.
     public struct Remove: Hashable, Sendable {
-        /// Who is removed.
+        /// The removed member.
         public let member: MemberID
-        /// What is kept of the removed.
+        /// The removed member's operations that are kept.
         public let cuts: [CutEntry]
-        /// The key of the time after.
+        /// The epoch key for the time after.
         public let rekey: Rekey?
         /// Invites of the removed that end as well.
         public let revokedInvites: [OperationID]
-        /// How many cutpart operations in the past belong to it.
+        /// How many `cutpart` operations in its past belong to it.
         public let cutPartCount: UInt64
         /// Their hash, 32 bytes, or empty.
         public let cutPartHash: [UInt8]
@@ -161,7 +162,7 @@ public enum AuthorityPayload: Hashable, Sendable {
     public struct DocumentSettings: Hashable, Sendable {
         /// The channel document.
         public var document: DocumentID
-        /// The link of the owner chain it replaces.
+        /// The operation of the owner chain that this one replaces.
         public var replaces: OperationID?
         /// The new owner.
         public var owner: MemberID?
@@ -175,14 +176,15 @@ public enum AuthorityPayload: Hashable, Sendable {
         public var description: SealedField?
         /// 0 all, 1 from joining on.
         public var history: UInt64?
-        /// Whether nothing more may be written.
+        /// Whether the channel is archived: nothing more may be written.
         public var archived: Bool?
-        /// Up to where those who lose the right to delete what others wrote here have used it: of
-        /// their logs in the channel. `nil` says nothing, as before there were any.
+        /// Set when members lose the right to delete others' messages here: how far into their logs
+        /// their earlier deletions still count. `nil` in operations of earlier versions, too.
         public var cuts: [CutEntry]?
         /// The new picture; empty for none.
         public var image: SealedField?
-        /// How many devices keep each of its files, at most `Limits.fileCopiesMax`; 0 asks none to.
+        /// How many devices keep each of the channel's files, at most `Limits.fileCopiesMax`; 0
+        /// asks for none.
         public var copies: UInt64?
 
         /// Settings of `document` that change nothing yet.
@@ -219,7 +221,7 @@ public enum AuthorityPayload: Hashable, Sendable {
         public var successor: [UInt8]?
         /// Files that one message may have, 1 to `Limits.filesPerMessageMax`.
         public var attachments: UInt64?
-        /// Who may say what others have proved: 0 owner, 1 admins, 2 members.
+        /// Who may write attestations: 0 owner, 1 admins, 2 members.
         public var whoMayAttest: UInt64?
 
         /// Settings that change nothing yet.
@@ -234,7 +236,7 @@ public enum AuthorityPayload: Hashable, Sendable {
         public let discoveryID: [UInt8]?
         /// Older discovery secrets under the new key.
         public let olderDiscovery: [SealedSecret]?
-        /// Revocations of the workspace that a private document's rekey answers.
+        /// Removals and departures from the workspace that a private document's rekey answers.
         public let answers: [OperationID]?
 
         /// A change with the given fields.
@@ -253,8 +255,8 @@ public enum AuthorityPayload: Hashable, Sendable {
     case invite(Invite)
     case request(Joiner)
     case admit(Joiner, keyID: KeyID, wraps: [WrappedKey], request: OperationID?)
-    /// One further device. With `takesPlace` it is a new recovery phrase, which stands right behind
-    /// its author, the phrase of until now.
+    /// One further device. With `takesPlace` it is a new recovery phrase, which is ranked right
+    /// behind its author, the phrase it replaces.
     case addDevices(
         [DeviceEntry], keyID: KeyID, wraps: [WrappedKey], takesPlace: Bool = false)
     case grant(Grant)
@@ -271,7 +273,7 @@ public enum AuthorityPayload: Hashable, Sendable {
     case deleteWorkspace
     case rekey(KeyChange)
     case feature(UInt64)
-    /// Says of operations that they were found valid: 1 to `Limits.confirmedMax`.
+    /// Confirms that its author found these operations valid: 1 to `Limits.confirmedMax`.
     case confirm([OperationID])
     /// A type of a later version: chained, relayed, without effect.
     case unknown(type: UInt64)

@@ -1,7 +1,7 @@
-/// What a revocation keeps, on the wire (PROTOCOL.md, 3.1). Whoever wrote in many documents did so with
-/// few devices, so each device and incarnation stands there once.
+/// The cuts of a revocation on the wire (PROTOCOL.md, 3.1). Members write in many documents with
+/// few devices, so each device and incarnation is written once.
 extension CBOREncoder {
-    /// Cuts in any order; one that is there twice is written once.
+    /// Cuts in any order; duplicates are written once.
     mutating func cuts(_ cuts: [CutEntry]) {
         let ascending = cuts.sorted(by: CutEntry.precedes)
         var parts: [[CutEntry]] = []
@@ -27,7 +27,7 @@ extension CBOREncoder {
 }
 
 extension CBORDecoder {
-    /// At most `max` cuts, ascending as they have to stand there.
+    /// At most `max` cuts, which must ascend.
     mutating func cuts(
         max: Int = AuthorityListLimits.cuts
     ) throws(Malformed) -> [CutEntry] {

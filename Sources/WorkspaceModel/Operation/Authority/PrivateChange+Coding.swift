@@ -189,7 +189,7 @@ extension CBOREncoder {
 }
 
 extension CBORDecoder {
-    /// A list that is not empty and names each member once, ascending.
+    /// A list that is not empty and contains each member once, ascending.
     fileprivate mutating func seats() throws(Malformed) -> [PrivateSeat] {
         let start = position
         let seats = try list(max: Limits.privateSeatsMax) {

@@ -1,12 +1,12 @@
-/// What an operation of kind 3 says once it is opened: the closed list of PROTOCOL.md, 3.4.
+/// The decrypted content of an operation of kind 3: the closed list of PROTOCOL.md, 3.4.
 ///
-/// A plaintext of an unknown type, or one that does not parse, has no effect for everybody who
-/// holds the key; the operation keeps its place in the graph.
+/// A plaintext of an unknown type, or one that does not parse, has no effect for anyone who holds
+/// the key; the operation keeps its place in the graph.
 public struct PrivateChange: Hashable, Sendable {
-    /// What is done.
+    /// The change.
     public let action: PrivateAction
-    /// The root, add or role operation that gives the author the role it acts under; `nil`
-    /// exactly in a root.
+    /// The root, add or role operation that gives the author the role it acts under; `nil` only in
+    /// a root.
     public let seat: OperationID?
 
     /// The change `action`, made under `seat`.
@@ -15,7 +15,7 @@ public struct PrivateChange: Hashable, Sendable {
         self.seat = seat
     }
 
-    /// The same without what it lists of logs, for whoever keeps that apart.
+    /// The same without its cuts, for callers that store those separately.
     public var withoutCuts: Self {
         switch action {
         case .remove(let member, _, let epoch):
@@ -30,24 +30,24 @@ public struct PrivateChange: Hashable, Sendable {
 public enum PrivateAction: Hashable, Sendable {
     /// Makes the document.
     case root(PrivateRoot)
-    /// Lets members in.
+    /// Adds members.
     case add(PrivateAddition)
-    /// Takes a member out, with a key that the member does not get.
+    /// Removes a member, with a key that the member does not get.
     case remove(MemberID, cuts: [CutEntry], epoch: PrivateEpoch)
-    /// Takes the author out.
+    /// The author leaves.
     case leave(cuts: [CutEntry])
-    /// Gives a member another role. A transfer makes an owner and, by `drops`, the author an
-    /// admin.
+    /// Gives a member another role. A transfer makes an owner and, by `drops`, turns the author
+    /// into an admin.
     case role(MemberID, Role, drops: Bool)
-    /// Changes what the document is called and whether it is archived.
+    /// Changes the document's texts, and whether it is archived.
     case set(PrivateSettings)
-    /// Introduces a key for no other reason than that it is due.
+    /// Introduces a key because one is due.
     case rekey(PrivateEpoch)
-    /// Hides the document from its members.
+    /// Deletes the document for its members.
     case delete
 
-    /// The key that the operation introduces besides what else it does, with what it hands on. A
-    /// root introduces the key it is sealed under, and hands on nothing.
+    /// The key that the operation introduces, with the older ones it hands on. A root introduces
+    /// the key it is sealed under, and hands on nothing.
     public var epoch: PrivateEpoch? {
         switch self {
         case .add(let addition): addition.epoch
@@ -56,7 +56,7 @@ public enum PrivateAction: Hashable, Sendable {
         }
     }
 
-    /// The content that stays when this takes somebody out; empty in everything else.
+    /// The content that is kept when this removes somebody; empty in everything else.
     public var cuts: [CutEntry] {
         switch self {
         case .remove(_, let cuts, _), .leave(let cuts): cuts
@@ -64,7 +64,7 @@ public enum PrivateAction: Hashable, Sendable {
         }
     }
 
-    /// Whom it takes out, or gives another role; empty in everything else.
+    /// Members whom it removes or gives another role; empty in everything else.
     public var named: [MemberID] {
         switch self {
         case .remove(let member, _, _), .role(let member, _, _): [member]
@@ -72,7 +72,7 @@ public enum PrivateAction: Hashable, Sendable {
         }
     }
 
-    /// Whom a root or an addition lets in; empty in everything else.
+    /// Members whom a root or an addition seats; empty in everything else.
     public var seats: [PrivateSeat] {
         switch self {
         case .root(let root): root.seats
@@ -96,29 +96,29 @@ public enum PrivateAction: Hashable, Sendable {
     }
 }
 
-/// What kind of private document it is.
+/// The kind of private document.
 public enum PrivateSubtype: UInt64, CaseIterable, Sendable {
     /// Has a name, an owner, and members that come and go.
     case channel = 1
     /// A conversation of exactly its first members.
     case directMessage = 2
-    /// One member's own notes to the own devices.
+    /// One member's notes to self, shared by that member's devices.
     case own = 3
 }
 
-/// How much of a private document somebody sees who is added later.
+/// How much of a private document a member sees who is added later.
 public enum PrivateHistory: UInt64, CaseIterable, Sendable {
     /// Everything: each key leads to the older ones.
     case all = 0
-    /// What is written from then on; of the time before only who was in.
+    /// Only what is written from then on; earlier content is for those who were in.
     case fromJoin = 1
 }
 
-/// A member of a private document and the role there.
+/// A member of a private document, with the role in it.
 public struct PrivateSeat: Hashable, Sendable {
-    /// Who.
+    /// The member.
     public let member: MemberID
-    /// As what.
+    /// The role.
     public let role: Role
 
     /// The seat of `member`.
@@ -128,13 +128,13 @@ public struct PrivateSeat: Hashable, Sendable {
     }
 }
 
-/// How a private document begins.
+/// The first state of a private document.
 public struct PrivateRoot: Hashable, Sendable {
     /// Channel, conversation or own document.
     public var subtype: PrivateSubtype
-    /// Everybody who is in from the start, the author as owner included, ascending by member.
+    /// All first members, the author as owner included, ascending by member.
     public var seats: [PrivateSeat]
-    /// What those see who are added later.
+    /// What members see who are added later.
     public var history: PrivateHistory
     /// At most `Limits.nameBytesMax` bytes of UTF-8.
     public var name: String?
@@ -143,7 +143,7 @@ public struct PrivateRoot: Hashable, Sendable {
     /// At most `Limits.privateTextBytesMax` bytes of UTF-8.
     public var description: String?
 
-    /// A document without texts, unless said otherwise.
+    /// A document without texts by default.
     public init(
         subtype: PrivateSubtype, seats: [PrivateSeat], history: PrivateHistory = .all,
         name: String? = nil, topic: String? = nil, description: String? = nil
@@ -157,19 +157,19 @@ public struct PrivateRoot: Hashable, Sendable {
     }
 }
 
-/// Who is let in, and what they need to find their way.
+/// The members added, and what they need to get started.
 public struct PrivateAddition: Hashable, Sendable {
     /// The new members, ascending.
     public var seats: [PrivateSeat]
-    /// A key that came with them: always in a document that shows only what is written from then
-    /// on, and for whoever comes back.
+    /// A key introduced with them: always in a document that shows only later content, and for
+    /// members who come back.
     public var epoch: PrivateEpoch?
-    /// What the workspace is called, for a guest, who cannot open that.
+    /// The workspace's name, for guests, who cannot decrypt it.
     public var workspaceName: String?
-    /// What the members are called, for a guest; ascending by member.
+    /// The members' display names, for guests; ascending by member.
     public var displayNames: [PrivateDisplayName]?
 
-    /// Lets in `seats`.
+    /// Adds `seats`.
     public init(
         seats: [PrivateSeat], epoch: PrivateEpoch? = nil, workspaceName: String? = nil,
         displayNames: [PrivateDisplayName]? = nil
@@ -181,14 +181,14 @@ public struct PrivateAddition: Hashable, Sendable {
     }
 }
 
-/// What a member is called, told to those who cannot read the profile document.
+/// A member's display name, for guests, who cannot read the profile document.
 public struct PrivateDisplayName: Hashable, Sendable {
-    /// Who.
+    /// The member.
     public let member: MemberID
     /// At most `Limits.nameBytesMax` bytes of UTF-8.
     public let name: String
 
-    /// Calls `member` by `name`.
+    /// The display name `name` of `member`.
     public init(_ member: MemberID, _ name: String) {
         self.member = member
         self.name = name
@@ -203,14 +203,14 @@ public struct PrivateSettings: Hashable, Sendable {
     public var topic: String?
     /// At most `Limits.privateTextBytesMax` bytes of UTF-8.
     public var description: String?
-    /// Whether nothing more should be written. The owner's alone to say.
+    /// Whether the document is archived. Only the owner may change it.
     public var archived: Bool?
     /// At most `Limits.pictureTextBytesMax` bytes; empty for no picture.
     public var image: String?
     /// How many devices keep each file, at most `Limits.fileCopiesMax`.
     public var copies: UInt64?
 
-    /// Changes nothing, unless said otherwise.
+    /// Changes nothing by default.
     public init(
         name: String? = nil, topic: String? = nil, description: String? = nil,
         archived: Bool? = nil
@@ -222,7 +222,7 @@ public struct PrivateSettings: Hashable, Sendable {
     }
 }
 
-/// A new key of a private document, as the operation that introduces it tells of it. The key
+/// A new key of a private document, as announced by the operation that introduces it. The key
 /// itself travels in the mailbox.
 public struct PrivateEpoch: Hashable, Sendable {
     /// The new key's name, the one in the operation's own header.
@@ -242,7 +242,7 @@ public struct PrivateEpoch: Hashable, Sendable {
 
 /// An older key of a private document under a newer one.
 public struct OlderPrivateKey: Hashable, Sendable {
-    /// How much is handed on.
+    /// What is handed on.
     public enum Form: UInt64, CaseIterable, Sendable {
         /// The epoch key, which opens content too.
         case whole = 0
@@ -252,7 +252,7 @@ public struct OlderPrivateKey: Hashable, Sendable {
 
     /// The older epoch key's name.
     public let keyID: KeyID
-    /// What is inside.
+    /// Which of the two is inside.
     public let form: Form
     /// 72 bytes: nonce 24, then 32 bytes under XSalsa20-Poly1305.
     public let sealed: [UInt8]

@@ -1,34 +1,34 @@
-/// What a verifier says that somebody has proved: an address, or an account elsewhere. Content of the
-/// profile document (PROTOCOL.md, 3.9).
+/// A verifier's statement that a member has proved an address, or an account elsewhere. Content of
+/// the profile document (PROTOCOL.md, 3.9).
 ///
-/// Of each member every kind, and every provider of accounts, is a register of its own. It gives no
-/// right and opens no key.
+/// Each kind and each account provider is a separate register per member. An attestation grants no
+/// right and no key.
 public struct Attestation: Hashable, Sendable {
     /// What was proved. The numbers are signed.
     public enum Kind: UInt64, CaseIterable, Sendable {
-        /// That letters to an address reach them.
+        /// That mail to an address reaches them.
         case email = 1
         /// That they can log in somewhere else.
         case account = 2
     }
 
-    /// By what. The numbers are signed.
+    /// How it was proved. The numbers are signed.
     public enum Way: UInt64, Sendable {
-        /// A code that came in a letter to the address.
+        /// A code mailed to the address.
         case letter = 1
-        /// A token that the provider of the account has signed.
+        /// A token signed by the account's provider.
         case token = 2
     }
 
-    /// What a value says besides.
+    /// The content of a proof.
     public struct Proof: Hashable, Sendable {
         /// An address as `ProfileText` keeps it, or 64 hexadecimal digits that stand for the account.
         public let value: String
         /// How it was proved.
         public let way: Way
-        /// What the account is called, 1 to `Limits.attestedNameBytesMax` bytes without NUL.
+        /// The account's display name, 1 to `Limits.attestedNameBytesMax` bytes without NUL.
         public let name: String?
-        /// Until when it counts, milliseconds since 1970; `nil` for ever.
+        /// When it expires, milliseconds since 1970; `nil` for never.
         public let until: UInt64?
 
         /// A proof with the given fields.
@@ -37,17 +37,17 @@ public struct Attestation: Hashable, Sendable {
         }
     }
 
-    /// Of whom.
+    /// The member.
     public let member: MemberID
-    /// What.
+    /// What was proved.
     public let kind: Kind
-    /// Whose account it is, a name of the workspace, 1 to `Limits.attestedProviderBytesMax` bytes without
+    /// The provider's name in this workspace, 1 to `Limits.attestedProviderBytesMax` bytes without
     /// NUL. Addresses have none.
     public let provider: String?
-    /// What was proved; `nil` takes it back.
+    /// The proof; `nil` withdraws it.
     public let proof: Proof?
 
-    /// Says that `member` has proved something, or takes it back.
+    /// States that `member` has proved something, or withdraws that.
     public init(_ member: MemberID, _ kind: Kind, provider: String? = nil, _ proof: Proof?) {
         (self.member, self.kind, self.provider, self.proof) = (member, kind, provider, proof)
     }
@@ -86,7 +86,7 @@ extension Attestation {
         let name = try Self.text(6, Limits.attestedNameBytesMax, &fields)
         let until = try fields.optional(7) { (d) throws(Malformed) in try d.uint() }
         guard let value, let way else {
-            // What is taken back says nothing else.
+            // A withdrawal has no other fields.
             guard value == nil, way == nil, name == nil, until == nil else {
                 throw Malformed(.wrongKeys, at: start)
             }
@@ -100,7 +100,7 @@ extension Attestation {
             member, kind, provider: provider, Proof(value, by: way, name: name, until: until))
     }
 
-    /// Whether a value has its one form: two that are meant alike are equal.
+    /// Whether a value is in canonical form, so that equal values are equal bytes.
     private static func isValue(_ value: String, of kind: Kind) -> Bool {
         switch kind {
         case .email:

@@ -1,11 +1,11 @@
-/// What a content operation says once it is opened: the closed list of PROTOCOL.md, 3.2.
+/// The decrypted content of a content operation: the closed list of PROTOCOL.md, 3.2.
 ///
-/// A plaintext of an unknown type, or one that does not parse, is a no-op for everybody who
-/// holds the key: it is chained and relayed, and shows nothing.
+/// A plaintext of an unknown type, or one that does not parse, is a no-op for everybody who holds
+/// the key: it is chained and relayed, and shows nothing.
 public enum ContentPayload: Hashable, Sendable {
     /// One message of a channel.
     public struct Message: Hashable, Sendable {
-        /// How the text is meant.
+        /// How the text is formatted.
         public enum Format: UInt64, Sendable {
             case text = 0
             case code = 1
@@ -13,17 +13,18 @@ public enum ContentPayload: Hashable, Sendable {
 
         /// At most `Limits.messageTextBytesMax` bytes of UTF-8, no NUL.
         public let text: String
-        /// How it is meant.
+        /// Its format.
         public let format: Format
         /// The message it replies to.
         public let thread: MessageKey?
-        /// The place that it points to.
+        /// The place that it refers to.
         public let location: MessageLocation?
-        /// Whom it mentions.
+        /// The people it mentions.
         public let mentions: Mentions
-        /// Whether a program wrote it, as its author says: other programs leave it alone.
+        /// Whether a bot wrote it, as its author states: other bots do not react to it.
         public let isBot: Bool
-        /// Its files: one item of CBOR, which whoever knows files reads. An edit leaves them.
+        /// Its files: one item of CBOR, decoded by the modules that handle files. An edit does not
+        /// change them.
         public let manifest: [UInt8]?
 
         /// A message with the given parts.
@@ -53,23 +54,23 @@ public enum ContentPayload: Hashable, Sendable {
     }
 
     case message(Message)
-    /// What the author is called; in the profile document.
+    /// The author's display name; in the profile document.
     case profile(name: String)
-    /// What one of the author's devices is called; in the profile document.
+    /// The name of one of the author's devices; in the profile document.
     case device(DeviceID, name: String)
     /// Empty `members` means the author.
     case membership(MembershipAction, members: [MemberID])
-    /// What the author keeps for the own devices; in the own document.
+    /// The author's private settings and marks; in an own document.
     case own(OwnRegister)
-    /// What is said about a message that is there already; in its channel.
+    /// A change to an existing message; in its channel.
     case annotation(MessageAnnotation)
-    /// What the author says of himself besides the name; in the profile document.
+    /// A field of the author's profile besides the name; in the profile document.
     case profileField(ProfileChange)
-    /// What is said of a note; in its channel.
+    /// A note or a change to one; in its channel.
     case note(NoteContent)
-    /// What a verifier says that somebody has proved; in the profile document.
+    /// A verifier's attestation; in the profile document.
     case attestation(Attestation)
-    /// What is said of coins; in a ledger.
+    /// An entry of a ledger.
     case ledger(LedgerContent)
 }
 
@@ -199,7 +200,7 @@ extension ContentPayload.Message {
         mentions = try Mentions(members: 5, everybody: 6, &fields)
         let start = fields.decoder.position
         let bot = try fields.optional(7) { (d) throws(Malformed) in try d.bool() }
-        // A person has one form: absent.
+        // A person's message has one encoding: absent.
         guard bot != false else { throw Malformed(.outOfRange, at: start) }
         isBot = bot == true
         manifest = try fields.optional(32) { (d) throws(Malformed) in
@@ -221,7 +222,7 @@ extension ContentPayload.Message {
     static func format(_ key: UInt64, _ fields: inout FieldReader) throws(Malformed) -> Format {
         let start = fields.decoder.position
         let number = try fields.optional(key) { (d) throws(Malformed) in try d.uint() }
-        // The default has one form: absent.
+        // The default has one encoding: absent.
         guard number != 0, let format = Format(rawValue: number ?? 0) else {
             throw Malformed(.outOfRange, at: start)
         }

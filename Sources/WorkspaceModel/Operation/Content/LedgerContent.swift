@@ -1,14 +1,14 @@
-/// What somebody says in a ledger (PROTOCOL.md, 3.2 and 3.10).
+/// An entry of a ledger (PROTOCOL.md, 3.2 and 3.10).
 ///
-/// Whether it counts is not decided here: the issuer alone offers, grants and refunds.
+/// Whether it counts is decided elsewhere: only the issuer offers, grants and refunds.
 public enum LedgerContent: Hashable, Sendable {
-    /// What is sold for money: coins.
+    /// Coins for sale.
     public struct Offer: Hashable, Sendable {
-        /// What it is called, 1 to `Limits.ledgerTextBytesMax` bytes without NUL.
+        /// Its label, 1 to `Limits.ledgerTextBytesMax` bytes without NUL.
         public let label: String
         /// How many coins one of it gives, 1 to `Limits.ledgerCoinsMax`.
         public let coins: UInt64
-        /// What one costs outside, in words, 1 to `Limits.ledgerTextBytesMax` bytes without NUL.
+        /// Its price in money, as text, 1 to `Limits.ledgerTextBytesMax` bytes without NUL.
         public let price: String
 
         /// - Precondition: all within the bounds above.
@@ -19,11 +19,11 @@ public enum LedgerContent: Hashable, Sendable {
         }
     }
 
-    /// The issuer's coins for an order that was paid.
+    /// The coins that the issuer grants for a paid order.
     public struct Grant: Hashable, Sendable {
-        /// Which order.
+        /// The order.
         public let order: MessageKey
-        /// What names the payment, 1 to `Limits.ledgerBillingBytesMax` bytes without NUL.
+        /// The payment's id, 1 to `Limits.ledgerBillingBytesMax` bytes without NUL.
         public let billing: String
         /// How many coins, 1 to `Limits.ledgerCoinsMax`.
         public let coins: UInt64
@@ -39,13 +39,13 @@ public enum LedgerContent: Hashable, Sendable {
         }
     }
 
-    /// Coins that the author gives away.
+    /// Coins that the author spends.
     public struct Spend: Hashable, Sendable {
         /// How many, 1 to `Limits.ledgerCoinsMax`.
         public let coins: UInt64
-        /// What for, 1 to `Limits.ledgerTextBytesMax` bytes without NUL.
+        /// The purpose, 1 to `Limits.ledgerTextBytesMax` bytes without NUL.
         public let purpose: String
-        /// The workspace that is paid for, if one is.
+        /// The workspace that is paid for, if any.
         public let workspace: PaidWorkspace?
 
         /// - Precondition: all within the bounds above.
@@ -58,26 +58,26 @@ public enum LedgerContent: Hashable, Sendable {
 
     /// Opens the ledger under a name, 1 to `Limits.ledgerTextBytesMax` bytes without NUL.
     case opening(name: String)
-    /// What an item is from now on; `nil`: it is not offered any more. Its word has 1 to
+    /// The current offer of an item; `nil` when it is no longer offered. Its name has 1 to
     /// `Limits.ledgerItemBytesMax` bytes without NUL.
     case item(String, Offer?)
-    /// How many coins a workspace costs from now on; `nil` for none.
+    /// The current price of a workspace in coins; `nil` for none.
     case workspacePrice(UInt64?)
-    /// The author orders so much, 1 to `Limits.ledgerAmountMax`, of an offer.
+    /// The author orders an amount, 1 to `Limits.ledgerAmountMax`, of an offer.
     case order(of: MessageKey, amount: UInt64)
     case grant(Grant)
     case spend(Spend)
-    /// Gives the coins of a spend back.
+    /// Refunds the coins of a spend.
     case refund(of: MessageKey)
-    /// Ends an order.
+    /// Cancels an order.
     case void(order: MessageKey)
-    /// Says in a workspace by which spend of which ledger, in which other workspace, it is paid.
+    /// States in a workspace which spend, of which ledger in which other workspace, pays for it.
     case payment(in: WorkspaceID, ledger: DocumentID, spend: MessageKey)
 }
 
-/// What names nothing but a workspace that somebody paid for. No value exists.
+/// A phantom type for hashes of workspaces. No value exists.
 public enum NamedInLedger {
-    /// A workspace, for who knows which it may be.
+    /// A workspace, recognisable only to those who know its id.
     public enum Workspace {}
 }
 
@@ -237,7 +237,7 @@ extension LedgerContent {
 }
 
 extension ContentPayload {
-    /// Whether it belongs into a ledger.
+    /// Whether it belongs in a ledger.
     public var isOfLedger: Bool {
         if case .ledger = self { true } else { false }
     }

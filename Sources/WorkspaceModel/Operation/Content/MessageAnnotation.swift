@@ -1,36 +1,36 @@
-/// What somebody says about a message that is there already: another text, a reaction, a pin
-/// (PROTOCOL.md, 3.2).
+/// A change to an existing message: an edit, a reaction, a pin (PROTOCOL.md, 3.2).
 ///
-/// Each belongs to a register. An operation cites those of its register that it overwrites as
-/// dependencies; what no valid one overwrites counts, and of several the largest (hlc, id).
+/// Each belongs to a register. An operation cites as dependencies the register's operations that it
+/// overwrites. Those that no valid operation overwrites are the heads; of several heads the largest
+/// (hlc, id) wins.
 public struct MessageAnnotation: Hashable, Sendable {
-    /// What is said.
+    /// The change.
     public enum Change: Hashable, Sendable {
-        /// The message's text from now on; counts from its author alone.
+        /// The message's new text; valid from its author only.
         case edit(text: String, format: ContentPayload.Message.Format, mentions: Mentions)
-        /// A sign under it, or not any more: 1 to `Limits.emojiBytesMax` bytes, no NUL.
+        /// Adds or removes a reaction: 1 to `Limits.emojiBytesMax` bytes, no NUL.
         case reaction(String, isOn: Bool)
         /// Whether it is pinned to its channel.
         case pin(isOn: Bool)
     }
 
-    /// The message that it is about. It may come later than what is said about it.
+    /// The message it refers to. The message may arrive after it.
     public let target: MessageKey
-    /// What is said.
+    /// The change.
     public let change: Change
 
-    /// Says `change` about `target`.
+    /// The change `change` of `target`.
     public init(_ change: Change, of target: MessageKey) {
         self.target = target
         self.change = change
     }
 }
 
-/// Whom a text mentions.
+/// The people whom a text mentions.
 public struct Mentions: Hashable, Sendable {
     /// Ascending, each once, at most `Limits.mentionsMax`.
     public let members: [MemberID]
-    /// Whether everybody in the channel is meant.
+    /// Whether it mentions everybody in the channel.
     public let isEverybody: Bool
 
     /// Nobody.
@@ -42,7 +42,7 @@ public struct Mentions: Hashable, Sendable {
         isEverybody = everybody
     }
 
-    /// Whether somebody is meant.
+    /// Whether it mentions `member`.
     public func includes(_ member: MemberID) -> Bool { isEverybody || members.contains(member) }
 }
 
@@ -118,7 +118,7 @@ extension Mentions {
                 try d.identifier16()
             }
         }
-        // Nobody, and not everybody, have one form: absent.
+        // Neither "no members" nor "not everybody" is encoded: both are absent.
         let isAscending = zip(members ?? [], (members ?? []).dropFirst()).allSatisfy { $0 < $1 }
         guard members?.isEmpty != true, isAscending else {
             throw Malformed(.keysOutOfOrder, at: start)

@@ -1,4 +1,4 @@
-/// A place on the earth that a message points to (PROTOCOL.md, 3.2).
+/// A geographic location attached to a message (PROTOCOL.md, 3.2).
 ///
 /// Exact integers, so that every node shows the same digits.
 public struct MessageLocation: Hashable, Sendable {
@@ -6,9 +6,9 @@ public struct MessageLocation: Hashable, Sendable {
     public let latitude: Int64
     /// East of Greenwich, in units of 1e-7 degrees, -1,800,000,000 to 1,800,000,000.
     public let longitude: Int64
-    /// How far off it may be, in metres; at most `Limits.locationAccuracyMax`.
+    /// The uncertainty in metres; at most `Limits.locationAccuracyMax`.
     public let accuracy: UInt64?
-    /// What the place is called; at most `Limits.nameBytesMax` bytes, no NUL.
+    /// The place's name; at most `Limits.nameBytesMax` bytes, no NUL.
     public let label: String?
 
     private static let latitudeMax: Int64 = 900_000_000
@@ -32,7 +32,7 @@ public struct MessageLocation: Hashable, Sendable {
 
     // MARK: Degrees
 
-    /// How many digits behind the point a degree has at most.
+    /// How many decimals a degree has at most.
     public static let decimals = 7
 
     /// Reads `LAT,LON` in degrees, such as `52.5200066,13.404954`.

@@ -1,17 +1,16 @@
-/// What somebody says of a note: that there is one, what it is called, what changes in it, and
-/// whether it is deleted (PROTOCOL.md, 3.2).
+/// A note or a change to one: creation, title, edit, deletion (PROTOCOL.md, 3.2).
 ///
-/// A note is named by the operation that makes it. Its title and whether it is deleted are
-/// registers, as what is said about messages. Its text follows from all edits in any order.
+/// A note is named by the operation that creates it. Its title and its deletion are registers, like
+/// annotations of messages. Its text results from all edits, in whatever order they arrive.
 public enum NoteContent: Hashable, Sendable {
-    /// A new note, with what it is called at first.
+    /// A new note, with its first title.
     case creation(title: String)
-    /// What a note is called from now on.
+    /// A note's new title.
     case title(String, of: MessageKey)
-    /// A change of its text: 1 to `Limits.noteEditBytesMax` bytes, which `NoteText` reads, and whom it
-    /// mentions.
+    /// An edit of its text, 1 to `Limits.noteEditBytesMax` bytes, which `NoteText` decodes, and the
+    /// people it mentions.
     case edit([UInt8], of: MessageKey, mentions: Mentions)
-    /// Whether it is deleted. It comes back as it was.
+    /// Deletes a note, or restores it unchanged.
     case deletion(isOn: Bool, of: MessageKey)
 }
 
@@ -19,7 +18,7 @@ extension NoteContent {
     /// The types of content that are about notes.
     static let types: ClosedRange<UInt64> = 15...18
 
-    /// The note that it is about; `nil` of one that it makes.
+    /// The note that it changes; `nil` for a creation.
     public var note: MessageKey? {
         switch self {
         case .creation: nil

@@ -1,12 +1,12 @@
-/// What somebody wants to be reminded of: content of the own document (PROTOCOL.md, 3.2).
+/// A reminder: content of an own document (PROTOCOL.md, 3.2).
 public struct Reminder: Hashable, Sendable {
-    /// When, milliseconds since 1970.
+    /// When it is due, milliseconds since 1970.
     public let due: UInt64
-    /// In which conversation that is.
+    /// Its conversation.
     public let conversation: ConversationName
     /// The message that it is about; `nil` where it is about the conversation.
     public let message: MessageKey?
-    /// What to be reminded of, 1 to `Limits.reminderTextBytesMax` bytes without NUL; `nil` for none.
+    /// Its text, 1 to `Limits.reminderTextBytesMax` bytes without NUL; `nil` for none.
     public let text: String?
 
     /// A reminder with the given parts.
@@ -21,16 +21,15 @@ public struct Reminder: Hashable, Sendable {
     }
 }
 
-/// The 16 bytes that tell one reminder from all others: drawn when it is made.
+/// A reminder's name: 16 random bytes.
 public typealias ReminderName = Identifier16<Reminder>
 
 extension OwnRegister {
-    /// The types of content that are stars and reminders. Programs that know only smaller ones pass
-    /// them over.
+    /// The types of content that are stars and reminders. Earlier versions skip them.
     static let markTypes: ClosedRange<UInt64> = 13...14
 
-    /// What stands beside such a register in the view: of a star the message, of a reminder when it
-    /// is due. `nil` where there is none any more, and for every other register.
+    /// The value stored beside such a register in the view: a star's message, or a reminder's due
+    /// time. `nil` once it is cleared, and for every other register.
     public var mark: MessageKey? {
         switch self {
         case .star(let message, let isOn): isOn ? message : nil
@@ -50,7 +49,7 @@ extension OwnRegister {
         return fields.bytes
     }
 
-    /// The plaintext of a reminder; without one there is none any more under this name.
+    /// The plaintext of a reminder; `nil` clears the one of this name.
     static func encoded(_ reminder: Reminder?, as name: ReminderName) -> [UInt8] {
         var fields = FieldWriter(type: 14)
         fields.field(1) { $0.byteString(name) }
@@ -76,7 +75,7 @@ extension OwnRegister {
         self = .reminder(name, try Self.reminder(&fields))
     }
 
-    /// Without a time nothing else is there either.
+    /// Without a due time, no other field may be present.
     private static func reminder(_ fields: inout FieldReader) throws(Malformed) -> Reminder? {
         let start = fields.decoder.position
         let due = try fields.optional(2) { (d) throws(Malformed) in try d.uint() }

@@ -1,23 +1,24 @@
-/// What somebody keeps for the own devices: content of the own document (PROTOCOL.md, 3.2).
+/// A setting or mark that a member shares with their other devices: content of an own document
+/// (PROTOCOL.md, 3.2).
 ///
-/// Each is one word about one subject, and the latest counts. Anywhere else it has no effect.
+/// Each is a register: the latest value counts. In any other document it has no effect.
 public enum OwnRegister: Hashable, Sendable {
-    /// A conversation was read up to this message; the largest key counts. Of each log that many
-    /// operations had come by then: what comes later was not read, wherever it stands.
+    /// A conversation is read up to this message; the largest key counts. `frontier` says how many
+    /// operations of each log had arrived by then: later arrivals are unread, wherever they sort.
     case read(ConversationName, upTo: MessageKey, frontier: ReadFrontier = ReadFrontier())
-    /// A setting of a program; without a value there is none any more. At most
-    /// `Limits.preferenceNameBytesMax` and `Limits.preferenceBytesMax` bytes.
+    /// A setting of a program; `nil` clears it. At most `Limits.preferenceNameBytesMax` and
+    /// `Limits.preferenceBytesMax` bytes.
     case preference(String, value: String?)
-    /// No notice is wanted of a conversation until then, milliseconds; `nil` is for ever.
+    /// A conversation is muted until then, milliseconds; `nil` means permanently.
     case mute(ConversationName, until: UInt64?)
-    /// Of which messages of a conversation notice is wanted; `nil` is as in the whole workspace.
+    /// The notification level of a conversation; `nil` means the workspace's level.
     case level(ConversationName, NoticeLevel?)
-    /// Whether a message is one to come back to.
+    /// Whether a message is starred.
     case star(MessageKey, isOn: Bool)
-    /// What somebody wants to be reminded of; `nil` once that was dismissed.
+    /// A reminder; `nil` once dismissed.
     case reminder(ReminderName, Reminder?)
 
-    /// Of which messages somebody wants to be told.
+    /// The messages that somebody is notified about.
     public enum NoticeLevel: UInt64, Sendable, CaseIterable {
         case all = 0
         case mentions = 1

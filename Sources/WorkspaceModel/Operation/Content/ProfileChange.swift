@@ -1,10 +1,10 @@
-/// What somebody says of himself besides the name: content of the profile document
-/// (PROTOCOL.md, 3.2).
+/// A change of a profile field other than the name: content of the profile document (PROTOCOL.md,
+/// 3.2).
 ///
-/// Each field of each member is a register of its own, so that one can be taken back, bytes and
-/// all, without the others.
+/// Each field of each member is a register, so that one can be erased, payload included, without
+/// the others.
 public struct ProfileChange: Hashable, Sendable {
-    /// What it is about. The numbers are signed.
+    /// The field. The numbers are signed.
     public enum Field: UInt64, CaseIterable, Sendable {
         case description = 1
         case country = 2
@@ -14,12 +14,12 @@ public struct ProfileChange: Hashable, Sendable {
         case image = 5
     }
 
-    /// What it is about.
+    /// The field.
     public let field: Field
-    /// 1 to `Limits.profileFieldBytesMax` bytes without NUL; `nil` takes the field back.
+    /// 1 to `Limits.profileFieldBytesMax` bytes without NUL; `nil` clears the field.
     public let value: String?
 
-    /// Says `value` of `field`.
+    /// Sets `field` to `value`.
     public init(_ field: Field, _ value: String?) {
         self.field = field
         self.value = value
@@ -44,7 +44,7 @@ extension ProfileChange {
         let value = try fields.optional(2) { (d) throws(Malformed) in
             try d.text(maxBytes: Limits.profileFieldBytesMax)
         }
-        // No text has one form: absent.
+        // An empty text has one encoding: absent.
         guard value?.isEmpty != true, value?.hasNUL != true else {
             throw Malformed(.badText, at: start)
         }

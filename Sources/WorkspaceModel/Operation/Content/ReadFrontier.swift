@@ -1,24 +1,24 @@
-/// How many operations of each log had come when somebody read a conversation.
+/// How many operations of each log had arrived when somebody read a conversation.
 ///
-/// Keys say where a message stands, and not when it came: what was written by somebody who was
-/// away stands among what was read long ago. A device lists the logs of which it has more than the
-/// markers of the same person have said so far; markers are added up, log by log.
+/// A message's key says where it sorts, not when it arrived: a member who was offline writes
+/// messages that sort among those read long ago. A device lists the logs of which it has more than
+/// this person's markers have said so far; markers are merged, log by log.
 public struct ReadFrontier: Hashable, Sendable {
-    /// By a log's name in 8 bytes: so many of its operations, from the first.
+    /// Operations seen per log, counted from the first; keyed by 8 bytes of the log's name.
     public var counts: [UInt64: UInt64]
 
     /// The frontier with these counts.
     public init(_ counts: [UInt64: UInt64] = [:]) { self.counts = counts }
 
-    /// Whether it says nothing.
+    /// Whether it lists no log.
     public var isEmpty: Bool { counts.isEmpty }
 
-    /// Takes over what another one knows more of.
+    /// Takes the larger count of each log.
     public mutating func merge(_ other: ReadFrontier) {
         counts.merge(other.counts, uniquingKeysWith: max)
     }
 
-    /// What it knows more of than `other`, in pieces that fit into one operation each.
+    /// The counts larger than those of `other`, in pieces that fit into one operation each.
     public func pieces(beyond other: ReadFrontier) -> [ReadFrontier] {
         let more = counts.filter { $0.value > other.counts[$0.key] ?? 0 }
             .sorted { $0.key < $1.key }

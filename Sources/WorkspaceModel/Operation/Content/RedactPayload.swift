@@ -1,13 +1,13 @@
-/// The payload of kind 5: what is to be erased, or that an earlier word about it is taken back.
+/// The payload of kind 5: erases payloads, or withdraws an earlier redaction.
 ///
-/// Targets are plaintext, so that relays erase too. What a newcomer needs to show the gap where a
-/// message stood is sealed beside them, for members alone.
+/// Targets are plaintext, so that relays erase too. What a newcomer needs to show a deleted
+/// message's gap is sealed beside them, for members alone.
 ///
 /// - Wire form: `Enc` map {1 targets, 3 sealed or absent}, or {2 ref} (PROTOCOL.md, 3.6).
 public enum RedactPayload: Hashable, Sendable {
-    /// The payloads of these operations are to go. `sealed` opens to `RedactedMessages`.
+    /// Erases the payloads of these operations. `sealed` opens to `RedactedMessages`.
     case erase([OperationReference], sealed: [UInt8]?)
-    /// What this operation of kind 5 says does not count any more.
+    /// Withdraws this operation of kind 5.
     case undo(OperationReference)
 
     /// Bytes of `sealed`: a key for each of `Limits.redactTargetsMax`, and the seal.
@@ -63,15 +63,15 @@ public enum RedactPayload: Hashable, Sendable {
         try decoder.finish()
     }
 
-    /// What is to be erased; nothing of an undo.
+    /// The operations to erase; none for an undo.
     public var targets: [OperationReference] {
         if case .erase(let targets, _) = self { return targets }
         return []
     }
 }
 
-/// Which targets of a redaction are messages, and what those replied to. Without it somebody who
-/// comes later could not show the gap.
+/// Which targets of a redaction are messages, and their thread roots. Without it a member who joins
+/// later could not show the gap.
 ///
 /// - Wire form: `Enc` array of [place among the targets uint, thread root as in a message or null],
 ///   strictly ascending, padded and sealed as content is.
