@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What a frame's plaintext is made of: fragments, each `head u8 || length u16be || bytes`.
+/// The format of a frame's plaintext: fragments, each `head u8 || length u16be || bytes`.
 ///
 /// - Source: PROTOCOL.md, 5.2.
 public enum Frame {
@@ -16,9 +16,9 @@ public enum Frame {
 
 /// How urgent a message is. Fragments of a lower class overtake those of a higher one.
 public enum MessageClass: UInt8, CaseIterable, Comparable, Sendable {
-    /// Opening, asking, signs of life.
+    /// Opening, requests, keep-alive.
     case control = 0
-    /// New operations and announcements, as they happen.
+    /// New operations and announcements as they happen.
     case live = 1
     /// Answers to pulls and descents.
     case bulk = 2

@@ -1,12 +1,12 @@
 import WorkspaceModel
 
-/// Puts messages together from the fragments in decrypted frames.
+/// Reassembles messages from the fragments in decrypted frames.
 ///
 /// Holds at most one unfinished message of each class, each within its own limit and all within
-/// `Limits.unfinishedPerLinkBytesMax`, and makes room only for bytes that have arrived. After an
-/// error the link is closed and the decoder is of no more use.
+/// `Limits.unfinishedPerLinkBytesMax`, and allocates only for bytes that have arrived. After an
+/// error the link is closed and the decoder must not be used.
 public struct FrameDecoder: Sendable {
-    /// A whole message and how it came.
+    /// A whole message with its class.
     public struct Message: Sendable, Equatable {
         /// The class of its fragments.
         public let messageClass: MessageClass
@@ -28,16 +28,16 @@ public struct FrameDecoder: Sendable {
         unfinished[Int(messageClass.rawValue)].count
     }
 
-    /// When the oldest message began that is unfinished, `nil` where none is.
+    /// When the oldest unfinished message began, `nil` where there is none.
     public var unfinishedSince: UInt64? {
         unfinished.indices.filter { !unfinished[$0].isEmpty }.map { begun[$0] }.min()
     }
 
-    /// The messages that end in this frame, in order of their ends. An empty frame is allowed.
+    /// The messages that this frame completes, in order of completion. An empty frame is allowed.
     ///
     /// - Parameter now: the monotonic clock, in milliseconds.
     /// - Throws: `badFragment` for an impossible head or length, `messageTooLarge` as soon as a
-    ///   message exceeds the limit of its type, or all that are unfinished theirs.
+    ///   message exceeds the limit of its type, or all unfinished ones exceed theirs.
     public mutating func messages(
         in plaintext: [UInt8], at now: UInt64
     ) throws(SyncViolation) -> [Message] {
@@ -63,7 +63,7 @@ public struct FrameDecoder: Sendable {
         return messages
     }
 
-    /// Adds a fragment and returns the message that it ends.
+    /// Adds a fragment and returns the message that it completes.
     private mutating func take(
         _ contents: ArraySlice<UInt8>, of messageClass: MessageClass, isFinal: Bool, at now: UInt64
     ) throws(SyncViolation) -> [UInt8]? {

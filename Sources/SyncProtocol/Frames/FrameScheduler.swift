@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// The messages that one link has to send, cut into fragments, the most urgent first.
+/// The send queue of one link: messages cut into fragments, the most urgent first.
 ///
-/// The owner asks for a frame when its socket can take one, so what is urgent overtakes what is
-/// large at every frame.
+/// The owner requests a frame when its socket can take one, so urgent messages overtake large ones
+/// at every frame.
 public struct FrameScheduler: Sendable {
     /// Encoded messages of one class, first in, first out.
     private struct Queue {
@@ -13,7 +13,7 @@ public struct FrameScheduler: Sendable {
         }
 
         var items: [Item] = []
-        /// The index of the first item that is not sent yet.
+        /// The index of the first item that is not completely sent.
         var next = 0
         /// How much of that item is sent.
         var offset = 0
@@ -22,7 +22,7 @@ public struct FrameScheduler: Sendable {
 
         var first: Item? { next < items.count ? items[next] : nil }
 
-        /// Forgets the first item, and now and then the memory of all before.
+        /// Drops the first item, and occasionally frees the memory of all sent ones.
         mutating func dropFirst() {
             items[next] = Item(bytes: [], isUnasked: false)
             next += 1
@@ -41,16 +41,16 @@ public struct FrameScheduler: Sendable {
 
     /// Bytes of messages that are not in a frame yet.
     public private(set) var unsentBytes = 0
-    /// Those of them that nobody asked for: live pushes.
+    /// Those of them that were not requested: live pushes.
     public private(set) var unaskedUnsentBytes = 0
 
-    /// Frames with bulk alone since one with a piece of a blob, while there are pieces to send.
+    /// Frames of bulk alone since the last one with a piece of a blob, while pieces are waiting.
     private var framesWithoutBlob = 0
-    /// Of so many frames one begins with a piece of a blob, so that bulk which never ends does not
-    /// keep files from coming.
+    /// One frame in this many begins with a piece of a blob, so that endless bulk does not starve
+    /// files.
     static let framesPerBlob = 8
 
-    /// Shorter pieces at the end of a frame cost more in heads than they save.
+    /// Shorter pieces at the end of a frame cost more in heads than they gain.
     private static let pieceBytesMin = 512
 
     /// A scheduler with nothing to send.
@@ -64,7 +64,7 @@ public struct FrameScheduler: Sendable {
         queues[Int(messageClass.rawValue)].unsentBytes
     }
 
-    /// Puts an encoded message behind those of its class.
+    /// Appends an encoded message to the queue of its class.
     ///
     /// - Parameter isUnasked: a live push, which counts against `Limits.unaskedUnsentBytesMax`.
     /// - Precondition: the message is not empty.
@@ -81,7 +81,7 @@ public struct FrameScheduler: Sendable {
 
     /// The next frame's plaintext, or `nil` when there is nothing to send.
     ///
-    /// - Parameter maxPlaintext: how large it may be; at least 4 bytes.
+    /// - Parameter maxPlaintext: its maximum size in bytes; at least 4.
     public mutating func nextFrame(
         maxPlaintext: Int = Frame.plaintextBytesMax
     ) -> [UInt8]? {
@@ -105,8 +105,9 @@ public struct FrameScheduler: Sendable {
         return frame
     }
 
-    /// Which queue has its turn: the most urgent one.
+    /// The most urgent queue that is not empty.
     ///
+    /// - Parameter isForBlob: whether a piece of a blob goes before bulk.
     /// - Parameter isForBlob: whether bulk lets a piece of a blob pass.
     private func nextQueue(isForBlob: Bool) -> Int? {
         let index = queues.firstIndex { $0.first != nil }
@@ -114,7 +115,7 @@ public struct FrameScheduler: Sendable {
         return Int(MessageClass.blob.rawValue)
     }
 
-    /// Counts the frames that bulk has to itself.
+    /// Counts the frames that carry bulk alone.
     private mutating func isTurnOfBlob() -> Bool {
         guard queues[Int(MessageClass.bulk.rawValue)].first != nil,
             queues[Int(MessageClass.blob.rawValue)].first != nil

@@ -1,46 +1,46 @@
 public import WorkspaceModel
 
-/// A token that a member has a verifier check (PROTOCOL.md, 5.12). Not stored, not passed on.
+/// A member's token for a verifier to check (PROTOCOL.md, 5.12). Not stored, not relayed.
 public struct AccountAsk: Sendable, Equatable {
-    /// Which claim, 16 bytes that the member drew and that the token's nonce is made of.
+    /// The claim: 16 bytes that the member drew and from which the token's nonce is made.
     public var claim: ClaimName
-    /// Whose token it is, 1 to `Limits.attestedProviderBytesMax` bytes without NUL.
+    /// The provider of the token, 1 to `Limits.attestedProviderBytesMax` bytes without NUL.
     public var provider: String
-    /// The token, 1 to `Limits.accountTokenBytesMax` bytes of letters that `TokenText.isToken` takes.
+    /// The token, 1 to `Limits.accountTokenBytesMax` bytes that pass `TokenText.isToken`.
     public var token: String
 
-    /// A wish with the given fields.
+    /// A request with the given fields.
     public init(_ claim: ClaimName, of provider: String, token: String) {
         (self.claim, self.provider, self.token) = (claim, provider, token)
     }
 }
 
-/// What a verifier answers.
+/// A verifier's answer.
 public struct AccountAnswer: Sendable, Equatable {
-    /// What became of a token.
+    /// The result of a check.
     public enum Result: Sendable, Equatable {
         /// It proves an account, and the attestation is written.
         case proved(OperationID)
-        /// It proves nothing, for this reason, a number from 1 to `reasonMax`.
+        /// It proves nothing; the reason is a number from 1 to `reasonMax`.
         case refused(reason: UInt64)
         /// The account is another member's.
         case taken
-        /// The claim has proved something before.
+        /// The claim was already used for a proof.
         case used
-        /// Too many tokens were asked about; how long to wait, milliseconds.
+        /// Too many tokens were submitted; how long to wait, milliseconds.
         case tooMany(retryMilliseconds: UInt64)
-        /// It could not be looked at.
+        /// The token could not be checked.
         case notChecked
-        /// This device knows no keys of the provider, or is no verifier's.
+        /// This device has no keys of the provider, or does not belong to a verifier.
         case notHere
     }
 
     /// The largest number of a reason.
     public static let reasonMax: UInt64 = 15
 
-    /// Which claim.
+    /// The claim.
     public var claim: ClaimName
-    /// What became of it.
+    /// The result.
     public var result: Result
 
     /// An answer with the given fields.

@@ -3,10 +3,10 @@ public import WorkspaceModel
 /// The digest of an address book.
 public enum BookSummary {}
 
-/// Which address records the sender has of a workspace's devices: so much of it as is needed for two
-/// books to become equal. Records themselves go in `peers`.
+/// Which address records of a workspace's devices the sender has: enough for two address books to
+/// become equal. The records themselves travel in `peers`.
 public struct BookWord: Sendable, Equatable {
-    /// How new the record of one device is.
+    /// The version of one device's record.
     public struct Entry: Hashable, Sendable {
         /// The device.
         public let name: DeviceName
@@ -25,14 +25,14 @@ public struct BookWord: Sendable, Equatable {
         }
     }
 
-    /// What all of the sender's records hash to.
+    /// The digest of all the sender's records.
     public var digest: Identifier16<BookSummary>
-    /// All of them, at most `Limits.bookEntriesMax`, or `nil` where they are not told.
+    /// All of them, at most `Limits.bookEntriesMax`, or `nil` where only the digest is sent.
     public var entries: [Entry]?
-    /// Whose records the sender wants, at most `Limits.bookWantsMax`.
+    /// Devices whose records the sender requests, at most `Limits.bookWantsMax`.
     public var wants: [DeviceName]?
 
-    /// A word with the given fields.
+    /// A message with the given fields.
     public init(
         _ digest: Identifier16<BookSummary>, entries: [Entry]? = nil, wants: [DeviceName]? = nil
     ) {

@@ -1,9 +1,9 @@
 public import WorkspaceModel
 
-/// What messages call a device that both ends know: its first 8 bytes. Nobody makes another device of
-/// the same name but by 2^64 tries, and these names decide about nothing but what is told.
+/// A device that both ends know, in messages: its first 8 bytes. A second device with the same name
+/// takes 2^64 tries, and these names only decide what is announced.
 public struct DeviceName: Hashable, Comparable, Sendable {
-    /// The bytes as a number, the first one the highest.
+    /// The bytes as a big-endian number.
     private let number: UInt64
 
     /// The name of a device.
@@ -18,7 +18,7 @@ public struct DeviceName: Hashable, Comparable, Sendable {
         self.number = number
     }
 
-    /// In the order of the bytes.
+    /// Byte order.
     public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
     var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) } }

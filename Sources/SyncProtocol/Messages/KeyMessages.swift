@@ -1,12 +1,12 @@
 public import WorkspaceModel
 
-/// Asks for keys of a private document that the mailbox did not bring.
+/// Requests keys of a private document that the mailbox did not deliver.
 public struct KeyWant: Sendable, Equatable {
     /// The sender's number for the workspace on this link.
     public var workspace: WorkspaceNumber
-    /// Whose keys.
+    /// The keys' document.
     public var document: DocumentID
-    /// Their names, ascending; empty for whatever leads to the others.
+    /// Their names, ascending; empty requests any key that leads to the others.
     public var keys: [KeyID]
 
     /// A request with the given fields.
@@ -17,11 +17,11 @@ public struct KeyWant: Sendable, Equatable {
     }
 }
 
-/// One key, in a box that only the asking device opens.
+/// One key, in a box that only the requesting device opens.
 public struct KeyHave: Sendable, Equatable {
     /// The sender's number for the workspace on this link.
     public var workspace: WorkspaceNumber
-    /// Whose key.
+    /// The key's document.
     public var document: DocumentID
     /// A mailbox payload (PROTOCOL.md, 3.5) whose place is (document, sending device, 0, 0).
     public var payload: [UInt8]
@@ -35,9 +35,9 @@ public struct KeyHave: Sendable, Equatable {
 }
 
 extension SyncMessage {
-    /// Keys that one message asks for.
+    /// Keys that one message requests.
     public static let wantedKeysMax = 64
-    /// Bytes of the smallest mailbox payload and some more: 4 boxes of 152.
+    /// A bound that holds the smallest mailbox payload, 4 boxes of 152 bytes, with some room.
     public static let keyPayloadBytesMax = 1_024
 }
 

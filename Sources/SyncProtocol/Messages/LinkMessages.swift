@@ -1,6 +1,7 @@
 public import WorkspaceModel
 
-/// What the issuer of a device link says first: whose device the newcomer becomes, and where.
+/// The first message of a device link's issuer: which person the new device becomes a device of,
+/// and in which workspaces.
 public struct LinkOffer: Sendable, Equatable {
     /// The person in one workspace.
     public struct Membership: Hashable, Sendable {
@@ -16,7 +17,7 @@ public struct LinkOffer: Sendable, Equatable {
         }
     }
 
-    /// What the person is called.
+    /// The person's display name.
     public var name: String
     /// At most `SyncMessage.linkedWorkspacesMax`.
     public var memberships: [Membership]
@@ -34,7 +35,7 @@ public struct LinkConsent: Hashable, Sendable {
     public var workspace: WorkspaceID
     /// The X25519 key for sealed boxes, 32 bytes.
     public var agreementKey: [UInt8]
-    /// By the new device over what it enters (PROTOCOL.md, 4.0.1, type 5).
+    /// By the new device over the membership it enters (PROTOCOL.md, 4.0.1, type 5).
     public var signature: Signature
 
     /// The consent for `workspace`.
@@ -45,17 +46,17 @@ public struct LinkConsent: Hashable, Sendable {
     }
 }
 
-/// What became of a device link.
+/// The result of a device link.
 public struct LinkResult: Sendable, Equatable {
-    /// How it ended.
+    /// The outcome.
     public enum Code: UInt64, CaseIterable, Sendable {
         /// The device is added where `additions` says so.
         case linked = 0
         /// A proof is wrong.
         case invalid = 1
-        /// The link was used, or its ten minutes are over.
+        /// The link was used, or its ten minutes have passed.
         case expired = 2
-        /// The issuing device may not add anybody now.
+        /// The issuing device may not add a device now.
         case busy = 3
     }
 
@@ -73,7 +74,7 @@ public struct LinkResult: Sendable, Equatable {
         }
     }
 
-    /// How it ended.
+    /// The outcome.
     public var code: Code
     /// Empty unless `code` is `linked`.
     public var additions: [Addition]

@@ -1,13 +1,14 @@
 public import WorkspaceModel
 
-/// What somebody does in a note right now, as one of their devices says it to others that have the note
-/// open too. It is not stored, not passed on, and holds as long as the link does over which it came.
+/// A person's live state in a note, sent by one of their devices to others that have the note open
+/// too. It is not stored, not relayed, and valid as long as the link it came over.
 public struct NoteWord: Sendable, Equatable {
-    /// A place in the text: behind a scalar.
+    /// A position in the text: behind a scalar.
     public struct Place: Sendable, Equatable {
-        /// The operation that inserted it; `nil` for what the sender has not published.
+        /// The operation that inserted the scalar; `nil` for text that the sender has not
+        /// published.
         public var operation: MessageKey?
-        /// Its number among the scalars of that operation, below 65,536.
+        /// The scalar's index in that operation, below 65,536.
         public var offset: UInt32
 
         /// Behind the scalar `offset` of an operation.
@@ -17,10 +18,9 @@ public struct NoteWord: Sendable, Equatable {
         }
     }
 
-    /// From where to where somebody's selection goes, the cursor being its end; `nil` is the
-    /// beginning of the note.
+    /// A person's selection, whose end is the cursor; `nil` is the beginning of the note.
     public struct Selection: Sendable, Equatable {
-        /// Where it was begun.
+        /// Where it starts.
         public var start: Place?
         /// Where the cursor is.
         public var end: Place?
@@ -34,21 +34,21 @@ public struct NoteWord: Sendable, Equatable {
 
     /// The channel's document.
     public var document: DocumentID
-    /// Which note.
+    /// The note.
     public var note: MessageKey
-    /// Whether the sender has it open; if not, there is nothing else to say.
+    /// Whether the sender has it open; if not, all other fields are absent.
     public var isThere: Bool
-    /// Whether the sender wants to hear the receiver's word.
+    /// Whether the sender requests the receiver's state.
     public var asks: Bool
-    /// Where the sender's person is in it, as far as that is known.
+    /// The person's selection in it, as far as known.
     public var selection: Selection?
-    /// What they have written and not published, a body of at most `Limits.noteWordDraftBytesMax` (3.7),
-    /// not interpreted here.
+    /// Their unpublished text, a body of at most `Limits.noteWordDraftBytesMax` (3.7), not
+    /// interpreted here.
     public var draft: [UInt8]?
     /// When they asked others to wait, milliseconds since 1970; `nil` where they do not.
     public var lock: UInt64?
 
-    /// A word with the given fields.
+    /// A message with the given fields.
     public init(
         _ document: DocumentID, _ note: MessageKey, isThere: Bool = true, asks: Bool = false,
         selection: Selection? = nil, draft: [UInt8]? = nil, lock: UInt64? = nil

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The messages that begin something: opening a workspace, joining, and the small ones.
+/// The messages at the start of a conversation: opening a workspace, joining, and the small ones.
 extension WorkspaceOpening {
     func encode(to body: inout CBOREncoder) {
         body.map(
@@ -53,7 +53,7 @@ extension WorkspaceOpening {
         mine = try body.identifier32()
         for _ in (agreedRoot == nil ? 4 : 5)..<count {
             keyStart = body.position
-            // Keys ascend, so each comes once.
+            // Keys ascend, so each occurs once.
             switch try body.key() {
             case 6: documents = try body.namedDocuments()
             case 7: seen = try body.uint()
@@ -65,8 +65,8 @@ extension WorkspaceOpening {
 }
 
 extension CBORDecoder {
-    /// The documents that a guest names: strictly ascending, so that there is one form for each
-    /// set, and a search in them is a search in something sorted.
+    /// The documents that a guest names: strictly ascending, so that each set has one encoding and
+    /// can be searched as it is.
     fileprivate mutating func namedDocuments() throws(Malformed) -> [DocumentID] {
         var documents: [DocumentID] = []
         for _ in 0..<(try arrayCount(max: Limits.scopeDocumentsMax)) {

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// `ops`: runs of operations in columns, so that what repeats is said once.
+/// `ops`: runs of operations in columns, so that repeated values are sent once.
 ///
 /// Payloads and signatures are two long byte strings; each is copied once, into its entry.
 extension CBOREncoder {
@@ -32,7 +32,7 @@ extension CBOREncoder {
         if !absent.isEmpty { self.absent(absent, of: run.entries) }
     }
 
-    /// The ninth column, which is there only where a payload is not.
+    /// The ninth column, present only where a payload is missing.
     private mutating func absent(_ places: [Int], of entries: [OperationRun.Entry]) {
         array(count: places.count)
         for place in places {
@@ -114,7 +114,7 @@ extension CBOREncoder {
 }
 
 extension OperationRun {
-    /// What the run is likely to cost, for reserving memory.
+    /// An estimate of the run's size, for reserving memory.
     var encodedBytesEstimate: Int {
         entries.indices.reduce(into: 256) { sum, index in
             sum += entries[index].payload.count + 76 + 84 * entries[index].dependencies.count

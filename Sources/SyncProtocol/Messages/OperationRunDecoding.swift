@@ -14,7 +14,7 @@ extension SyncMessage {
     }
 }
 
-/// The columns of one run before they are put together.
+/// The columns of one run before they are assembled.
 private struct Columns {
     let kinds: RunLengths<UInt64>
     let timestamps: [HybridTimestamp]
@@ -37,7 +37,7 @@ extension CBORDecoder {
         let first = try uint()
         let previous = try previous(before: first)
         let columns = try columns()
-        // The sequence after the run must exist, so that nobody's `+ 1` overflows.
+        // The sequence after the run must exist, so that a later `+ 1` cannot overflow.
         let (_, overflows) = first.addingReportingOverflow(UInt64(columns.timestamps.count))
         guard !overflows else { throw Malformed(.outOfRange, at: start) }
         return OperationRun(
@@ -45,7 +45,7 @@ extension CBORDecoder {
             firstSequence: first, previous: previous, entries: entries(of: columns))
     }
 
-    /// The operation before a run, which there is none of exactly at the start of a log.
+    /// The operation before a run, absent exactly at the start of a log.
     private mutating func previous(before first: UInt64) throws(Malformed) -> OperationID? {
         if first > 0 { return try identifier32(Named.Operation.self) }
         let start = position
@@ -58,7 +58,7 @@ extension CBORDecoder {
         let columnCount = try arrayCount(max: 9)
         guard columnCount >= 8 else { throw Malformed(.countExceeded, at: shape) }
         let start = position
-        // Each entry has a signature further on, which bounds what the counts may claim.
+        // Each entry has a signature further on, so the bytes left bound the counts.
         let limit = (bytes.count - position) / Signature.byteCount
         let kinds = try RunLengths(from: &self, limit: limit) {
             (decoder) throws(Malformed) in try decoder.uint()
@@ -116,7 +116,7 @@ extension CBORDecoder {
         return absent
     }
 
-    /// Puts the columns together. All lengths were compared before, so nothing can fail.
+    /// Assembles the columns. All lengths were compared before, so nothing can fail.
     private func entries(of columns: Columns) -> [OperationRun.Entry] {
         var kinds = columns.kinds.makeCursor()
         var grants = columns.grants.makeCursor()

@@ -1,32 +1,32 @@
 public import WorkspaceModel
 
-/// How reachable somebody is at one of the own devices, as that device says it. It holds as long
-/// as the link does over which it came.
+/// A person's presence, as one of their devices reports it. It is valid as long as the link it came
+/// over.
 public struct PresenceWord: Sendable, Equatable {
-    /// What somebody says of being there.
+    /// The person's choice of presence.
     public enum State: UInt64, CaseIterable, Sendable {
         case online = 0
         case absent = 1
         case busy = 2
-        /// Wants to look as if no device were there.
+        /// Wants to appear as if no device were online.
         case offline = 3
     }
 
-    /// How reachable.
+    /// The presence.
     public var state: State
-    /// With what, 1 to `Limits.presenceTextBytesMax` bytes without NUL.
+    /// A status text, 1 to `Limits.presenceTextBytesMax` bytes without NUL.
     public var text: String?
-    /// A sign for it, 1 to `Limits.emojiBytesMax` bytes without NUL.
+    /// An emoji for it, 1 to `Limits.emojiBytesMax` bytes without NUL.
     public var emoji: String?
-    /// When it ends, milliseconds since 1970; who it is about is online then.
+    /// When it ends, milliseconds since 1970; the person is online afterwards.
     public var until: UInt64?
-    /// When the choice was made, milliseconds since 1970, 0 where none ever was: of what several
-    /// devices of one person say the latest counts.
+    /// When it was chosen, milliseconds since 1970, 0 if never: among a person's devices, the
+    /// latest choice counts.
     public var chosen: UInt64
-    /// Whether the sender wants to hear the receiver's.
+    /// Whether the sender requests the receiver's presence.
     public var asks: Bool
 
-    /// A word with the given fields.
+    /// A message with the given fields.
     public init(
         _ state: State, text: String? = nil, emoji: String? = nil, until: UInt64? = nil,
         chosen: UInt64 = 0, asks: Bool = false
@@ -65,24 +65,25 @@ extension PresenceWord {
     }
 }
 
-/// Up to where somebody read a conversation, as one of the own devices tells another before the
-/// marker is written. What is meant is what the register `read` of an own document means.
+/// How far a person has read a conversation, sent by one of their devices to another before the
+/// marker is written. The meaning is that of the register `read` of an own document.
 public struct ReadWord: Sendable, Equatable {
-    /// Which conversation.
+    /// The conversation.
     public var conversation: ConversationName
-    /// The last message that was read.
+    /// The last message read.
     public var key: MessageKey
-    /// What had come by then, at most `Limits.readFrontierLogsMax` logs.
+    /// How many operations of each log had arrived by then, at most `Limits.readFrontierLogsMax`
+    /// logs.
     public var frontier: ReadFrontier
 
-    /// A word with the given fields.
+    /// A message with the given fields.
     public init(_ conversation: ConversationName, upTo key: MessageKey, frontier: ReadFrontier) {
         self.conversation = conversation
         self.key = key
         self.frontier = frontier
     }
 
-    /// Bytes of the longest word: of each log its name and a number.
+    /// Bytes of the longest message: each log's name and a number.
     static let bytesMax = 128 + 20 * Limits.readFrontierLogsMax
 
     func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {

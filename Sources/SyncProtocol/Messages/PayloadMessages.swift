@@ -1,12 +1,12 @@
 public import WorkspaceModel
 
-/// Asks for payloads that are not stored and that nobody has deleted.
+/// Requests payloads that are missing though nobody has deleted them.
 public struct PayloadWant: Sendable, Equatable {
     /// The sender's number for the workspace on this link.
     public var workspace: WorkspaceNumber
     /// The document of all of them.
     public var document: DocumentID
-    /// Whose payloads, ascending by id.
+    /// The operations whose payloads are requested, ascending by id.
     public var operations: [OperationReference]
 
     /// A request with the given fields.
@@ -19,13 +19,13 @@ public struct PayloadWant: Sendable, Equatable {
     }
 }
 
-/// One payload that was asked for. Its hash is in the operation's header.
+/// One requested payload. Its hash is in the operation's header.
 public struct PayloadHave: Sendable, Equatable {
     /// The sender's number for the workspace on this link.
     public var workspace: WorkspaceNumber
     /// The document.
     public var document: DocumentID
-    /// Whose payload.
+    /// The payload's operation.
     public var operation: OperationReference
     /// Its bytes.
     public var payload: [UInt8]

@@ -1,48 +1,48 @@
 public import WorkspaceModel
 
-/// What a member asks of a verifier who is to see that an address is theirs (PROTOCOL.md, 5.11).
+/// A member's request to a verifier to confirm an address (PROTOCOL.md, 5.11).
 public struct ProofAsk: Sendable, Equatable {
-    /// What is wanted.
+    /// The requested action.
     public enum Act: Sendable, Equatable {
-        /// That a letter with a code be sent.
+        /// Send a letter with a code.
         case begin
-        /// That another one be sent.
+        /// Send another one.
         case resend
-        /// That this code, of `codeDigits` digits, be taken.
+        /// Check this code, of `codeDigits` digits.
         case confirm(code: String)
-        /// Nothing any more.
+        /// Drop the claim.
         case forget
     }
 
     /// The digits of a code.
     public static let codeDigits = 6
 
-    /// Which claim, 16 bytes that the member drew.
+    /// The claim: 16 bytes that the member drew.
     public var claim: ClaimName
-    /// What is wanted.
+    /// The requested action.
     public var act: Act
     /// The address, 1 to `Limits.attestedValueBytesMax` bytes without NUL.
     public var address: String
 
-    /// A wish with the given fields.
+    /// A request with the given fields.
     public init(_ claim: ClaimName, _ act: Act, address: String) {
         (self.claim, self.act, self.address) = (claim, act, address)
     }
 }
 
-/// What a verifier answers.
+/// A verifier's answer.
 public struct ProofAnswer: Sendable, Equatable {
-    /// What became of the wish.
+    /// The result of the request.
     public enum Result: UInt64, CaseIterable, Sendable {
-        /// The letter was handed over.
+        /// The letter was handed to the mail command.
         case sent = 0
         /// The code was right, and the attestation is written.
         case proved = 1
         /// The code was wrong.
         case wrong = 2
-        /// There is no such code, or not any more.
+        /// There is no such code, or it has expired.
         case over = 3
-        /// The claim, or its address, is another one now.
+        /// The claim, or its address, has changed.
         case changed = 4
         /// The letter could not be sent.
         case notSent = 5
@@ -50,17 +50,17 @@ public struct ProofAnswer: Sendable, Equatable {
         case taken = 6
         /// Too many letters were sent.
         case tooMany = 7
-        /// This device sends no letters, or is no verifier's.
+        /// This device sends no letters, or does not belong to a verifier.
         case notHere = 8
     }
 
-    /// Which claim.
+    /// The claim.
     public var claim: ClaimName
-    /// What became of it.
+    /// The result.
     public var result: Result
     /// How long to wait, milliseconds.
     public var retryMilliseconds: UInt64?
-    /// The operation that was written.
+    /// The attestation that was written.
     public var attestation: OperationID?
 
     /// An answer with the given fields.
@@ -74,7 +74,7 @@ public struct ProofAnswer: Sendable, Equatable {
 }
 
 extension NamedInMessage {
-    /// What somebody wants to prove to verifiers.
+    /// A claim of a member towards verifiers.
     public enum Claim {}
 }
 

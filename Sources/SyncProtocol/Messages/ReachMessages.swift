@@ -1,14 +1,14 @@
 import WorkspaceModel
 
-/// Which devices hear what the sender writes from the sender itself, as far as that has changed: so
-/// nobody who was told passes it on to them.
+/// Changes in the set of devices that receive the sender's operations directly, so that nobody else
+/// announces those operations to them.
 public struct ReachWord: Sendable, Equatable {
-    /// Devices that are reached from now on, at most `Limits.reachNamesMax`.
+    /// Devices that are reached now, at most `Limits.reachNamesMax`.
     public var come: [DeviceName]
-    /// Devices that are no more, as many.
+    /// Devices that are no longer reached, as many.
     public var gone: [DeviceName]
 
-    /// A word with the given fields.
+    /// A message with the given fields.
     public init(come: [DeviceName], gone: [DeviceName]) {
         self.come = come
         self.gone = gone

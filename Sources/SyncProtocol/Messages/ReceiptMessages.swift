@@ -1,17 +1,17 @@
 public import WorkspaceModel
 
-/// A receipt that a buyer has a device of the issuer check. Not stored, not passed on.
+/// A buyer's payment receipt for a device of the issuer to check. Not stored, not relayed.
 public struct ReceiptWord: Sendable, Equatable {
     /// Chosen by the sender, for the answer.
     public var number: UInt64
-    /// In which ledger.
+    /// The ledger.
     public var ledger: DocumentID
-    /// For which order.
+    /// The order.
     public var order: MessageKey
-    /// What the gateway gave, 1 to `Limits.receiptBytesMax` bytes without NUL.
+    /// The gateway's receipt, 1 to `Limits.receiptBytesMax` bytes without NUL.
     public var receipt: String
 
-    /// A word with the given fields.
+    /// A request with the given fields.
     public init(number: UInt64, ledger: DocumentID, order: MessageKey, receipt: String) {
         self.number = number
         self.ledger = ledger
@@ -20,29 +20,29 @@ public struct ReceiptWord: Sendable, Equatable {
     }
 }
 
-/// What became of a receipt.
+/// The result of checking a receipt.
 public struct ReceiptResult: Sendable, Equatable {
-    /// How it ended.
+    /// The outcome.
     public enum Code: UInt64, CaseIterable, Sendable {
         /// The grant is written and stored.
         case granted = 0
         /// There is no such order, or it is void.
         case noOrder = 1
-        /// The order, or this payment, has given its coins.
+        /// The order, or this payment, was already redeemed.
         case redeemed = 2
-        /// It is not paid, or by somebody else, or something else was.
+        /// It is not paid, paid by somebody else, or for something else.
         case notPaid = 3
-        /// This device checks none: the issuer grants by hand, or another device checks.
+        /// This device checks no receipts: the issuer grants by hand, or another device checks.
         case byHand = 4
-        /// Too many; later.
+        /// Too many requests; try later.
         case busy = 5
-        /// The check failed, and says nothing about the payment.
+        /// The check failed without a result.
         case notChecked = 6
     }
 
-    /// The number of the word that it answers.
+    /// The number of the request that it answers.
     public var number: UInt64
-    /// How it ended.
+    /// The outcome.
     public var code: Code
 
     /// An answer.

@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-/// A column of a run: neighbours with the same value are said once, with their count.
+/// A run-length encoded column of a run.
 struct RunLengths<Value: Equatable> {
     private(set) var groups: [(count: Int, value: Value)] = []
 
-    /// Puts one more value at the end of the column.
+    /// Appends a value to the column.
     @inline(__always)
     mutating func append(_ value: Value) {
         if let last = groups.indices.last, groups[last].value == value {
@@ -49,7 +49,7 @@ struct RunLengths<Value: Equatable> {
     /// How many values the column has.
     var count: Int { groups.reduce(into: 0) { $0 += $1.count } }
 
-    /// Goes over the column from its first value.
+    /// Iterates over the column from its first value.
     func makeCursor() -> Cursor { Cursor(groups: groups) }
 
     /// A place in a column.

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Between messages and bytes: `type u8 || Enc map`, strict both in form and in bounds.
+/// Encodes and decodes messages: `type u8 || Enc map`, strict in form and in bounds.
 ///
 /// - Source: PROTOCOL.md, 5.2 and 5.3.
 extension SyncMessage {
@@ -12,7 +12,7 @@ extension SyncMessage {
     public static let errorCodeBytesMax = 64
     /// Logs in one pull: their items fill a third of a message, their answers rarely less than one.
     public static let pullItemsMax = 512
-    /// Places that an asker names of one log: 8 branches, sampled at doubling distances.
+    /// Places of one log that an asker names: 8 branches, sampled at doubling distances.
     public static let pullPointsMax = 8 * 65
 
     /// The first byte of the message.
@@ -57,10 +57,10 @@ extension SyncMessage {
     /// The one type whose messages may have 1 MiB.
     static let operationsType: UInt8 = 0x15
 
-    /// The type whose messages carry one payload of whatever size.
+    /// The type whose messages carry one payload of any size.
     static let payloadHaveType: UInt8 = 0x91
 
-    /// Types of messages about blobs, which whoever knows blobs reads (PROTOCOL.md, 5.8).
+    /// Types of messages about blobs, decoded by `BlobStore` (PROTOCOL.md, 5.8).
     public static let blobTypes: ClosedRange<UInt8> = 0x80...0x84
 
     /// How large a message that begins with `type` may be, in bytes.
@@ -75,7 +75,7 @@ extension SyncMessage {
 
     /// The message as it is sent, before it is cut into fragments.
     ///
-    /// The caller keeps to the limits; whoever writes a larger message is refused by the peer.
+    /// The caller must keep to the limits: the peer refuses a larger message.
     public func encoded() -> [UInt8] {
         var body = CBOREncoder(reservingBytes: reservation)
         body.item(raw: [type])
@@ -100,7 +100,7 @@ extension SyncMessage {
         return message
     }
 
-    /// Whether a type that older nodes ignore is known here.
+    /// Whether this version knows a type that older nodes ignore.
     private static func isOptional(_ type: UInt8) -> Bool {
         (0x90...0x99).contains(type) || (0x88...0x8b).contains(type)
     }
@@ -190,7 +190,7 @@ extension SyncMessage {
         }
     }
 
-    /// `nil` for a type that is not in the list.
+    /// `nil` for an unknown type.
     private static func decodeBody(
         type: UInt8, from body: inout CBORDecoder
     ) throws(Malformed) -> SyncMessage? {
@@ -240,8 +240,8 @@ extension CBOREncoder {
         uint(UInt64(number))
     }
 
-    /// The first two pairs of a message about one document, which has `pairs` of them and goes on
-    /// with the value of the third.
+    /// The first two pairs of a message about one document, which has `pairs` of them; the value of
+    /// the third comes next.
     mutating func document(
         _ document: DocumentID, in workspace: WorkspaceNumber, pairs: Int
     ) {
@@ -266,7 +266,7 @@ extension CBORDecoder {
         guard try key() == wanted else { throw Malformed(.wrongKeys, at: start) }
     }
 
-    /// Reads the pair with which most messages begin.
+    /// Reads the first pair of most messages.
     mutating func workspace() throws(Malformed) -> WorkspaceNumber {
         try key(exactly: 1)
         return try uint(as: WorkspaceNumber.self)
@@ -284,8 +284,7 @@ extension CBORDecoder {
         return (number, document)
     }
 
-    /// Reads an array of at most `max` elements, each larger than the one before by what `order`
-    /// gives.
+    /// Reads an array of at most `max` elements that strictly ascend by `order`.
     mutating func ascending<Element, Order: Comparable>(
         max: Int, by order: (Element) -> Order,
         _ element: (inout CBORDecoder) throws(Malformed) -> Element

@@ -19,28 +19,28 @@ public struct LogPoint: Hashable, Sendable {
     }
 }
 
-/// One log in a pull: everything behind what the asker has, up to the target.
+/// One log in a pull: everything after what the asker has, up to the target.
 public struct PullItem: Hashable, Sendable {
     /// The operation up to which the asker wants the log.
     public var target: LogTip
-    /// What the asker has of the log: the tips of its branches, or samples of every branch that
-    /// end at sequence 0.
+    /// What the asker has of the log: the tips of its branches, or samples of every branch down to
+    /// sequence 0.
     public var have: [LogPoint]
 
-    /// An item that asks for what lies behind `have` up to `target`.
+    /// Requests what follows `have` up to `target`.
     public init(target: LogTip, have: [LogPoint]) {
         self.target = target
         self.have = have
     }
 }
 
-/// A request for operations. It is also the credit: a peer sends nothing big unasked.
+/// A request for operations. It is also flow control: a peer sends nothing large without one.
 public struct PullRequest: Hashable, Sendable {
     /// Chosen by the asker, never 0.
     public var request: RequestNumber
     /// The wanted logs, the most urgent first.
     public var items: [PullItem]
-    /// How large the answer may be, in bytes of one encoded message.
+    /// The maximum size of the answer, in bytes of one encoded message.
     public var maxBytes: Int
 
     /// A request with the given fields.
@@ -51,7 +51,7 @@ public struct PullRequest: Hashable, Sendable {
     }
 }
 
-/// What a document digests to.
+/// A document with its digest.
 public struct DocumentDigest: Hashable, Sendable {
     /// The document.
     public var document: DocumentID
@@ -67,7 +67,7 @@ public struct DocumentDigest: Hashable, Sendable {
 
 /// The documents whose names begin with one byte.
 public struct BucketDigests: Hashable, Sendable {
-    /// That byte.
+    /// The byte.
     public var bucket: UInt8
     /// The documents that the sender keeps there, ascending.
     public var documents: [DocumentDigest]
@@ -79,11 +79,11 @@ public struct BucketDigests: Hashable, Sendable {
     }
 }
 
-/// Where a device said that it listens, signed by the device, so anyone may pass it on.
+/// A device's listening addresses, signed by the device, so anyone may relay them.
 public struct AddressRecord: Hashable, Sendable {
-    /// Whose addresses.
+    /// The device.
     public var device: DeviceID
-    /// When it said so, in milliseconds since 1970; the newest record counts.
+    /// When it signed them, in milliseconds since 1970; the newest record counts.
     public var at: UInt64
     /// `host:port`, each at most `SyncMessage.addressBytesMax` bytes.
     public var addresses: [String]

@@ -1,8 +1,8 @@
 public import WorkspaceModel
 
-/// How a peer broke the rules, so that its link is closed. Nothing it sent before is undone.
+/// How a peer violated the protocol, which closes its link. What it sent before remains valid.
 ///
-/// It carries no bytes of the peer, so it may be logged as it is.
+/// It contains no bytes of the peer, so it may be logged as it is.
 public enum SyncViolation: Error, Hashable, Sendable {
     /// A message that does not parse.
     case malformed(type: UInt8, Malformed)
@@ -14,13 +14,13 @@ public enum SyncViolation: Error, Hashable, Sendable {
     case badFragment
     /// A message above its limit.
     case messageTooLarge
-    /// Operations of a log that the pull did not ask for, or the answer to no pull.
+    /// Operations of a log that the pull did not request, or an answer without a pull.
     case unasked
-    /// A part of a descent without the part before it, or one too many.
+    /// A step of a descent without the step before it, or one too many.
     case outOfTurn
-    /// More pulls, or roots more often, than the rules allow.
+    /// More pulls, or more frequent roots, than the rules allow.
     case tooMany
-    /// So many pulls without an answer that the peer is of no use.
+    /// So many unanswered pulls that the peer is useless.
     case unresponsive
 
     /// The stable word for logs and for the `error` message.

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The messages of a descent: digests, tips, and what is asked for because of them.
+/// The messages of a descent: digests, tips, and the pulls that follow.
 extension CBOREncoder {
     mutating func documentDigests(_ workspace: WorkspaceNumber, _ buckets: [BucketDigests]) {
         map(count: 2)
@@ -28,7 +28,7 @@ extension CBOREncoder {
         bool(final)
     }
 
-    /// Tips, neighbours of one document under its name together.
+    /// Tips; consecutive ones of one document are grouped under its name.
     mutating func tips(_ tips: [LogTip]) {
         var groups: [Range<Int>] = []
         var start = 0
@@ -98,7 +98,7 @@ extension PullRequest {
 }
 
 extension SyncMessage {
-    /// Bytes of a workspace digest: one half hash for each first byte of a document's name.
+    /// Bytes of a workspace digest: half a hash for each first byte of a document's name.
     static let workspaceDigestBytes = 256 * 16
 
     static func workspaceDigest(from body: inout CBORDecoder) throws(Malformed) -> Self {
@@ -176,7 +176,7 @@ extension CBORDecoder {
             try arrayCount(exactly: 2)
             let start = position
             let document: DocumentID = try identifier32()
-            // One way to write it: a document's tips stand together.
+            // One encoding: a document's tips are in one group.
             guard tips.last?.log.document != document else {
                 throw Malformed(.inconsistent, at: start)
             }

@@ -1,15 +1,15 @@
-/// So many at once, and one more each time a while has passed.
+/// A token bucket.
 public struct Allowance: Sendable {
     private let capacity: UInt64
     private let refillMilliseconds: UInt64
     private var tokens: UInt64
     private var since: UInt64?
 
-    /// A full one.
+    /// A full bucket.
     ///
     /// - Parameters:
-    ///   - tokens: how many at once.
-    ///   - refillMilliseconds: after how long there is one more, not 0.
+    ///   - tokens: the capacity.
+    ///   - refillMilliseconds: after how long one token is refilled, not 0.
     public init(tokens: UInt64, refillMilliseconds: UInt64) {
         precondition(refillMilliseconds > 0, "an allowance without end")
         capacity = tokens
@@ -17,10 +17,10 @@ public struct Allowance: Sendable {
         self.tokens = tokens
     }
 
-    /// When there is one to take again, on the clock of `take`, 0 for at once.
+    /// When the next token is available, on the clock of `take`, 0 for at once.
     public var next: UInt64 { tokens > 0 ? 0 : (since ?? 0) &+ refillMilliseconds }
 
-    /// Takes one, or says that there is none left.
+    /// Takes a token; `false` if there is none.
     public mutating func take(at now: UInt64) -> Bool {
         refill(at: now)
         guard tokens > 0 else { return false }
@@ -28,7 +28,7 @@ public struct Allowance: Sendable {
         return true
     }
 
-    /// Whether it is as it was at the beginning, so that nobody needs to remember it.
+    /// Whether the bucket is full again, so that nobody needs to remember it.
     public mutating func isFull(at now: UInt64) -> Bool {
         refill(at: now)
         return tokens == capacity

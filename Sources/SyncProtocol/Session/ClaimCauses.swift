@@ -1,56 +1,57 @@
 import WorkspaceModel
 
-/// Which logs of a peer wait for which others, because their operations cite what is not here.
+/// Dependencies among a peer's claims: which logs wait for which others, because their operations
+/// cite missing ones.
 ///
-/// A log that waits is asked for again when all that it waits for has come, or was asked for again
-/// after it had waited itself: then it comes behind that, in the same answer or the next one. So what
-/// had no room to wait is brought twice, in whatever order the peer has announced it, and not each
-/// time that anything comes.
+/// A waiting log is pulled again when everything it waits for has arrived, or was itself pulled
+/// again after waiting: then it follows that in the same answer or the next one. So operations that
+/// found no room to wait are sent twice, in whatever order the peer announced them, and not on
+/// every arrival.
 struct ClaimCauses: Sendable {
-    /// Where a log stands that cites something.
+    /// The state of a log whose operations cite missing ones.
     enum Standing: Sendable {
-        /// Some of what it cites was not asked for since that was found out.
+        /// Some of what it cites was not requested since that was found out.
         case blocked
-        /// All of it was, and the log waits in memory for it.
+        /// All of it was requested, and the log's operations wait in memory.
         case kept
-        /// All of it was, and it is the log's turn.
+        /// All of it was requested; the log may be pulled.
         case free
     }
 
     private struct Waiter {
         let log: LogName
         let isKept: Bool
-        /// What it still waits for.
+        /// How many places it still waits for.
         var count: Int
     }
 
     private struct Edge {
         let waiter: UInt64
-        /// The place that is cited.
+        /// The cited place.
         let sequence: UInt64
     }
 
     private var waiters: [UInt64: Waiter] = [:]
     private var numbers: [LogName: UInt64] = [:]
     private var nextNumber: UInt64 = 0
-    /// What waits for something of a log. The waiter may be gone.
+    /// Logs that wait for something of a log. A waiter may no longer exist.
     private var edges: [LogName: [Edge]] = [:]
     private var edgeCount = 0
 
-    /// What is remembered of one peer, 16 bytes each. A log that cites more than there is room for
-    /// is asked for whenever something comes.
+    /// Edges remembered per peer, 16 bytes each. A log that cites more is pulled on every arrival.
     static let edgesMax = 131_072
 
-    /// Where `log` stands, `nil` where nothing is known that it waits for.
+    /// The state of `log`, `nil` where it is not known to wait.
     func standing(of log: LogName) -> Standing? {
         guard let waiter = numbers[log].flatMap({ waiters[$0] }) else { return nil }
         if waiter.count > 0 { return .blocked }
         return waiter.isKept ? .kept : .free
     }
 
-    /// Notes what `log` waits for, instead of what was noted before.
+    /// Records what `log` waits for, replacing earlier records.
     mutating func note(_ tips: [LogTip], of log: LogName, isKept: Bool) {
-        // What waits in memory lets go of one thing after the other; all of it is known.
+        // Operations waiting in memory report one missing place after another; all of them are
+        // known already.
         if isKept, let waiter = numbers[log].flatMap({ waiters[$0] }), waiter.isKept,
             waiter.count > 0
         {
@@ -67,14 +68,14 @@ struct ClaimCauses: Sendable {
         nextNumber += 1
     }
 
-    /// `log` waits no longer, as far as anybody knows.
+    /// `log` no longer waits, as far as known.
     mutating func forget(_ log: LogName) {
         if let number = numbers.removeValue(forKey: log) { waiters[number] = nil }
     }
 
     /// The log up to `tip` is stored.
     ///
-    /// - Returns: whose turn it is because of that.
+    /// - Returns: logs that may be pulled because of that.
     mutating func came(_ tip: LogTip) -> [LogName] {
         guard let all = edges[tip.log] else { return [] }
         let left = all.filter { $0.sequence > tip.sequence }
@@ -85,15 +86,15 @@ struct ClaimCauses: Sendable {
 
     /// Nothing of `log` is missing any more.
     ///
-    /// - Returns: whose turn it is because of that.
+    /// - Returns: logs that may be pulled because of that.
     mutating func settle(_ log: LogName) -> [LogName] {
         forget(log)
         return resolve(edges.removeValue(forKey: log) ?? [])
     }
 
-    /// `log` is asked for. It comes in vain unless that is behind all that it waited for.
+    /// `log` is pulled. That is useless unless it comes after everything it waited for.
     ///
-    /// - Returns: whose turn it is because of that.
+    /// - Returns: logs that may be pulled because of that.
     mutating func ask(for log: LogName) -> [LogName] {
         let isFree = standing(of: log) == .free
         forget(log)
@@ -113,7 +114,7 @@ struct ClaimCauses: Sendable {
             waiters[number] = waiter
             guard waiter.count == 0 else { continue }
             if waiter.isKept {
-                // It is here as soon as what it waits for is.
+                // Its operations are in memory and complete as soon as what they wait for is.
                 resolved += edges.removeValue(forKey: waiter.log) ?? []
             } else {
                 free.append(waiter.log)

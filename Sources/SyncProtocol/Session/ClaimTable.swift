@@ -1,13 +1,13 @@
 import WorkspaceModel
 
-/// What the peer says it holds and this device lacks, log by log.
+/// The operations that the peer announced and this device lacks, per log.
 ///
-/// Queues keep the order: the authority document, then the rest as announced, which is causes first
-/// (PROTOCOL.md, 5.4). What is asked for again has its old place, so that nothing that cites it
-/// overtakes it; what turns out to come before what it cites goes behind that (`ClaimCauses`).
-/// Entries of a queue may be out of date; `place` and `state` decide.
+/// Queues keep the order: the authority document first, then the rest as announced, which is in
+/// causal order (PROTOCOL.md, 5.4). A log that is pulled again keeps its place, so that nothing
+/// that cites it overtakes it; one that turns out to precede what it cites goes behind that
+/// (`ClaimCauses`). Queue entries may be outdated; `place` and `state` decide.
 struct ClaimTable: Sendable {
-    /// What is being done about a claim.
+    /// The state of a claim.
     enum State: Sendable {
         /// Waits for its turn.
         case queued
@@ -15,30 +15,30 @@ struct ClaimTable: Sendable {
         case pulling
         /// Another session pulls this log.
         case elsewhere
-        /// Came, but waits for operations that it cites.
+        /// Received, but waits for operations that it cites.
         case waiting
         /// The peer did not deliver; it is not asked again unless the answer was only late.
         case ignored
     }
 
-    /// One log that the peer holds more of.
+    /// One log of which the peer holds more.
     struct Claim: Sendable {
-        /// What the peer announced, one for each branch: first those that were not asked for yet.
+        /// The announced tips, one for each branch: first those not pulled yet.
         var targets: [LogPoint]
-        /// How many of them were not.
+        /// How many of them were not pulled yet.
         var freshCount: Int
-        /// How often those were asked for that something cites.
+        /// How often each cited place was pulled.
         var wanted: [LogPoint: Int] = [:]
         var state = State.queued
-        /// Its place in the order in which logs are asked for.
+        /// Its place in the order of pulls.
         var place: UInt64
-        /// Where it stands in a queue.
+        /// The place under which a queue lists it.
         var listed: UInt64?
-        /// How often an answer was cut short that brought nothing of use, since one that did.
+        /// Consecutive truncated answers that brought nothing useful.
         var vainCount = 0
-        /// The peer found no common branch: the next pull names samples.
+        /// The peer found no common branch: the next pull sends samples.
         var needsSamples = false
-        /// How far the peer's answers went that brought nothing new: so much is common.
+        /// How far the peer's answers without news went: up to there both sides hold the same.
         var reached: UInt64?
         let isAuthority: Bool
         /// How many operations are missing, as far as the sequence numbers say.
@@ -52,35 +52,34 @@ struct ClaimTable: Sendable {
     private var authorityCount = 0
     /// Missing operations of all claims.
     private(set) var behind: UInt64 = 0
-    /// Claims that somebody still works on.
+    /// Claims that are not settled or ignored.
     private(set) var activeCount = 0
 
     private var authority = ClaimQueue()
     private var others = ClaimQueue()
     private var nextPlace: UInt64 = 0
-    /// What waits for what.
+    /// Which claims wait for which.
     private var causes = ClaimCauses()
     private var elsewhere: [LogName] = []
     private var waiting: [LogName] = []
     /// Targets of all claims beyond those that every log may have.
     private var extraCount = 0
 
-    /// Branches of one log that are asked for at a time: as many as everybody keeps. A peer may
-    /// claim so many of each log.
+    /// Branches of one log that are pulled at a time: as many as everybody keeps. A peer may claim
+    /// this many of each log.
     static let targetsMax = 8
-    /// What a peer may claim of one log beyond that, and of all logs together: branches are kept
-    /// that others cite.
+    /// Further branches that a peer may claim, of one log and of all logs together: branches that
+    /// others cite are kept.
     static let extraTargetsMax = (ofLog: 248, ofAll: 4_096)
-    /// How often something is asked for because it is cited, until a comparison brings it up again.
+    /// How often a cited place is pulled until a comparison brings it up again.
     private static let wantedMax = 8
-    /// Answers in a row that are cut short and bring nothing of use; and such of which something
-    /// waits for what it cites.
+    /// The limits of consecutive useless answers: truncated ones, and those with operations that
+    /// wait for what they cite.
     static let vainMax = (cut: 3, waiting: 64)
     /// More than any log has, so that sums of claims cannot overflow.
     private static let behindMax: UInt64 = 1 << 40
 
-    /// An empty table with room for so many logs of the authority document, and for so many of all
-    /// others.
+    /// An empty table with room for this many logs of the authority document, and of all others.
     init(
         most: Int = Limits.rememberedTipsMax, mostOfAuthority: Int = Limits.authorityTipsMax
     ) {
@@ -90,7 +89,7 @@ struct ClaimTable: Sendable {
 
     subscript(log: LogName) -> Claim? { claims[log] }
 
-    /// Whether something that `device` wrote is still to come.
+    /// Whether operations of `device` are still to come.
     func hasActive(of device: DeviceID) -> Bool {
         activeCount > 0
             && claims.contains { $0.key.device == device && Self.isActive($0.value.state) }
@@ -106,7 +105,7 @@ struct ClaimTable: Sendable {
         let amount = min(before, Self.behindMax - 1) + 1
         if var claim = claims[log] {
             guard !claim.targets.contains(point) else { return true }
-            // A higher place of the same branch replaces the lower one when that has come.
+            // A higher place of the same branch replaces the lower one once that is stored.
             if isFull(claim) {
                 drop(claim.freshCount > 1 ? 0 : claim.targets.count - 1, of: &claim)
             }
@@ -115,7 +114,7 @@ struct ClaimTable: Sendable {
             claim.behind = max(claim.behind, amount)
             behind += claim.behind
             claims[log] = claim
-            // Something new is worth another question; else one late answer ends the log here.
+            // News justifies another pull; otherwise one late answer would end the log here.
             if claim.state == .ignored { set(.queued, of: log) }
             return true
         }
@@ -132,7 +131,7 @@ struct ClaimTable: Sendable {
         return true
     }
 
-    /// Forgets what has come meanwhile; `true` when nothing of the log is missing any more.
+    /// Drops the targets that are stored; `true` when nothing of the log is missing any more.
     mutating func settle(_ log: LogName, holds: (LogTip) -> Bool) -> Bool {
         guard var claim = claims[log] else { return true }
         for place in claim.targets.indices.reversed() {
@@ -158,7 +157,7 @@ struct ClaimTable: Sendable {
         goOn(causes.settle(log))
     }
 
-    /// Forgets what nobody works on: both sides hold the same, so the peer keeps none of it either.
+    /// Drops idle claims: both sides hold the same, so the peer does not keep them either.
     mutating func removeIdle() {
         let idle = claims.filter { $0.value.state == .ignored || $0.value.state == .waiting }
         for log in idle.keys.sorted() { remove(log) }
@@ -170,8 +169,8 @@ struct ClaimTable: Sendable {
 
     // MARK: Targets
 
-    /// Notes what something that waits cites: it is asked for before all else of its log, also where
-    /// that was given up.
+    /// Records a place that a waiting operation cites: it is pulled before the rest of its log,
+    /// even where that was given up.
     mutating func want(_ tip: LogTip, ownSequence: UInt64?) {
         let (log, point) = (tip.log, LogPoint(tip))
         if brings(point, of: log) { return }
@@ -187,7 +186,7 @@ struct ClaimTable: Sendable {
         if claim.state == .ignored || claim.state == .waiting { set(.queued, of: log) }
     }
 
-    /// What is asked for next of a log. It is behind all others then.
+    /// The next targets to pull of a log, which are then moved behind all others.
     mutating func nextTargets(of log: LogName) -> [LogPoint] {
         guard var claim = claims[log] else { return [] }
         let next = claim.targets.prefix(Self.targetsMax)
@@ -197,13 +196,13 @@ struct ClaimTable: Sendable {
         return Array(next)
     }
 
-    /// Counts an answer that brought nothing, and says whether that was the last one to wait for.
+    /// Counts a useless answer; `true` if it was the last one allowed.
     mutating func isInVainAgain(_ log: LogName, most: Int) -> Bool {
         claims[log]?.vainCount += 1
         return (claims[log]?.vainCount ?? 0) >= most
     }
 
-    /// Begins anew with a log that was left.
+    /// Starts over with a log that was given up.
     mutating func begin(_ log: LogName) {
         claims[log]?.vainCount = 0
         claims[log]?.wanted = [:]
@@ -211,10 +210,10 @@ struct ClaimTable: Sendable {
         set(.queued, of: log)
     }
 
-    /// Forgets that answers brought nothing.
+    /// Resets the count of useless answers.
     mutating func hasBroughtSome(_ log: LogName) { claims[log]?.vainCount = 0 }
 
-    /// Whether the peer claims branches of a log that were not asked for yet.
+    /// Whether the peer claims branches of a log that were not pulled yet.
     func hasFresh(_ log: LogName) -> Bool { (claims[log]?.freshCount ?? 0) > 0 }
 
     private func isFull(_ claim: Claim) -> Bool {
@@ -239,9 +238,9 @@ struct ClaimTable: Sendable {
         claims[log]?.needsSamples = true
     }
 
-    /// Notes how far an answer went that brought nothing new.
+    /// Records how far an answer without news went.
     ///
-    /// - Returns: whether that is farther than before: then the next one brings more.
+    /// - Returns: whether that is farther than before, so that the next one brings more.
     mutating func reaches(_ place: UInt64, of log: LogName) -> Bool {
         guard let claim = claims[log], claim.reached ?? 0 < place else { return false }
         claims[log]?.reached = place
@@ -249,7 +248,7 @@ struct ClaimTable: Sendable {
         return true
     }
 
-    /// Moves a claim on, and puts it where its new state is looked for.
+    /// Changes a claim's state, and moves it to the queue of the new state.
     mutating func set(_ state: State, of log: LogName) {
         guard let before = claims[log] else { return }
         claims[log]?.state = state
@@ -278,7 +277,7 @@ struct ClaimTable: Sendable {
         }
     }
 
-    /// The next log whose turn it is.
+    /// The next log to pull.
     mutating func nextQueued() -> LogName? {
         while let (place, log) = authority.popFirst() ?? others.popFirst() {
             guard claims[log]?.listed == place else { continue }
@@ -290,25 +289,26 @@ struct ClaimTable: Sendable {
 
     // MARK: Causes
 
-    /// Notes what an answer of a log waits for, all of which was announced or is asked for now.
+    /// Records what an answer's operations of a log wait for; all of that was announced or is
+    /// wanted now.
     ///
-    /// - Parameter isKept: it waits in memory, and need not be asked for again.
+    /// - Parameter isKept: they wait in memory, and need not be pulled again.
     mutating func note(_ tips: [LogTip], citedBy log: LogName, isKept: Bool) {
-        // Of many branches some may wait for something and others not.
+        // With several branches, some may wait and others not.
         guard let claim = claims[log], claim.targets.count == 1 else { return }
         let known = tips.filter { $0.log != log && claims[$0.log] != nil }
         causes.note(known, of: log, isKept: isKept)
     }
 
-    /// Notes that operations are stored: what waits for them need wait no longer.
+    /// Operations are stored: what waits for them may go on.
     mutating func came(_ tip: LogTip) { goOn(causes.came(tip)) }
 
-    /// Whether something that waits is asked for in time, once what it cites was.
+    /// Whether a log waits, and will be pulled once what it cites was.
     func isBlocked(_ log: LogName) -> Bool { causes.standing(of: log) == .blocked }
 
-    /// Whether a place is asked for without more ado: with the one end of its log that the peer
-    /// claims. Were it asked for besides, the log would have two ends, of which nobody could say what
-    /// each waits for. Where it is on another branch, it is missing still when that end has come.
+    /// Whether a pull of the log's single claimed tip will bring the place too. As a second target
+    /// of the log it would be unclear which target waits for what. If the place is on another
+    /// branch, it is still missing once that tip has arrived.
     private func brings(_ point: LogPoint, of log: LogName) -> Bool {
         guard let claim = claims[log], claim.targets.count == 1,
             claim.targets.allSatisfy({ $0 == point || $0.sequence > point.sequence })
@@ -320,7 +320,7 @@ struct ClaimTable: Sendable {
         }
     }
 
-    /// Puts what has waited behind all that was asked for before it.
+    /// Moves logs that waited behind everything pulled before them.
     private mutating func goOn(_ logs: [LogName]) {
         for log in logs where claims[log] != nil {
             claims[log]?.place = nextPlace
@@ -329,13 +329,13 @@ struct ClaimTable: Sendable {
         }
     }
 
-    /// Logs that another session had, to be tried again.
+    /// Logs that another session was pulling, to be tried again.
     mutating func takeElsewhere() -> [LogName] {
         defer { elsewhere = [] }
         return elsewhere.filter { claims[$0]?.state == .elsewhere }
     }
 
-    /// Logs that waited for others, to be tried again because something came.
+    /// Logs that waited for others, to be tried again after an arrival.
     mutating func takeWaiting() -> [LogName] {
         defer { waiting = [] }
         return waiting.filter { claims[$0]?.state == .waiting }
@@ -349,7 +349,7 @@ struct ClaimTable: Sendable {
     }
 }
 
-/// Logs by their places, the smallest first: a heap.
+/// A min-heap of logs by place.
 struct ClaimQueue: Sendable {
     private var entries: [(place: UInt64, log: LogName)] = []
 

@@ -1,19 +1,19 @@
-/// How often a node compares roots with all of its peers together: what one comparison has missed the
-/// next one finds, whoever it is with, so many peers need not be compared with all at once
+/// Limits how often a node compares roots with all of its peers together: whatever one comparison
+/// missed, the next one finds with any peer, so many peers need not be compared at once
 /// (PROTOCOL.md, 5.4, step 5).
 public struct ComparisonPace: Sendable {
     /// Comparisons that may begin at once.
     static let burst: UInt64 = 3
-    /// After how long a further one may, in milliseconds.
+    /// After how long another one may begin, in milliseconds.
     static let spacing = Comparison.intervalMin / burst
 
-    /// When all places that were given away are over.
+    /// When all reserved slots have passed.
     private var next: UInt64 = 0
 
-    /// A pace at which none has begun.
+    /// A pace without reserved slots.
     init() {}
 
-    /// The time of the next free place, which is given away: `now`, where one is free.
+    /// Reserves the next free slot and returns its time: `now`, if one is free.
     mutating func place(at now: UInt64) -> UInt64 {
         let start = max(next, now)
         next = start + Self.spacing

@@ -1,13 +1,13 @@
 public import WorkspaceModel
 
-/// Which link of a workspace pulls which log, so that nothing is pulled twice at a time, and nobody
-/// who is slow keeps a log from others.
+/// Assigns the logs of a workspace to the links that pull them, so that nothing is pulled twice at
+/// a time, and a slow peer does not keep a log from others.
 ///
 /// The node owns one for each workspace and lends it to the sessions. A log that a source fails to
-/// deliver is free again, and another session that knows a source for it takes it over. A session
-/// that has nothing else to do does not wait for a slow one.
+/// deliver is free again, and another session with a source for it takes it over. An idle session
+/// does not wait for a slow one.
 public struct PullPlanner: Sendable {
-    /// A session, by a number that the node gives it and never gives again.
+    /// A session, by a number that the node never reuses.
     public typealias SourceID = UInt64
 
     private struct Reservation {
@@ -17,12 +17,12 @@ public struct PullPlanner: Sendable {
     }
 
     private var reservations: [LogName: Reservation] = [:]
-    /// Logs that somebody else wanted while they were taken.
+    /// Logs that another session wanted while they were reserved.
     private var wanted: Set<LogName> = []
-    /// How fast sources were, as far as that was seen.
+    /// Measured speeds of sources.
     private var paces: [SourceID: SourcePace] = [:]
 
-    /// When roots are compared.
+    /// The pace of root comparisons.
     var comparisons = ComparisonPace()
 
     /// A planner without pulls.
@@ -31,18 +31,18 @@ public struct PullPlanner: Sendable {
     /// How many logs are being pulled.
     public var count: Int { reservations.count }
 
-    /// Who pulls `log` at present.
+    /// The session that pulls `log` at present.
     public func source(of log: LogName) -> SourceID? { reservations[log]?.source }
 
-    /// Whether another session wanted this log while it was taken.
+    /// Whether another session wanted this log while it was reserved.
     func isWanted(_ log: LogName) -> Bool { wanted.contains(log) }
 
-    /// Whether another session wanted one of these logs while it was taken.
+    /// Whether another session wanted one of these logs while it was reserved.
     func isWanted(_ logs: [LogName]) -> Bool {
         !wanted.isEmpty && logs.contains { wanted.contains($0) }
     }
 
-    /// Gives `log` to `source`, also where another one has had it for longer than it should take.
+    /// Reserves `log` for `source`, even if another one has held it longer than it should take.
     ///
     /// - Parameter now: milliseconds.
     mutating func reserve(_ log: LogName, for source: SourceID, at now: UInt64) -> Bool {
@@ -56,7 +56,7 @@ public struct PullPlanner: Sendable {
         return true
     }
 
-    /// Frees `log` if `source` has it, and says whether another one wanted it meanwhile.
+    /// Frees `log` if `source` holds it, and tells whether another one wanted it meanwhile.
     mutating func release(_ log: LogName, by source: SourceID) -> Bool {
         guard reservations[log]?.source == source else { return false }
         reservations[log] = nil
@@ -65,26 +65,25 @@ public struct PullPlanner: Sendable {
 
     // MARK: Pace
 
-    /// Takes a source up that has something to offer.
+    /// Registers a source that has something to offer.
     mutating func meet(_ source: SourceID) {
         if paces[source] == nil { paces[source] = SourcePace() }
     }
 
-    /// Notes how long a source took for an answer, or how long it has given none.
+    /// Records how long an answer of a source took, or how long it is overdue.
     ///
     /// - Parameters:
-    ///   - bytes: of what was of use in it.
-    ///   - milliseconds: since it was asked.
-    ///   - isWhole: whether that was all that it was asked for, or as much as fits; `nil` where
-    ///     nobody can tell.
+    ///   - bytes: the useful part of it.
+    ///   - milliseconds: since the request.
+    ///   - isWhole: whether the answer was complete, or as large as allowed; `nil` if unknown.
     mutating func note(
         _ bytes: Int, in milliseconds: UInt64, isWhole: Bool?, by source: SourceID
     ) {
         paces[source, default: SourcePace()].note(bytes, in: milliseconds, isWhole: isWhole)
     }
 
-    /// How many logs a source is asked for at a time. Where there are others, somebody of whom
-    /// nothing is known would keep everything from them; and others may come in a moment.
+    /// How many logs are pulled from a source at a time. An unproven source must not hold back
+    /// everything while others exist, or may appear in a moment.
     func window(of source: SourceID) -> Int {
         guard let pace = paces[source] else { return SourcePace.firstWindow }
         guard paces.count > 1 else {
@@ -96,20 +95,19 @@ public struct PullPlanner: Sendable {
     /// Forgets a source that is gone.
     mutating func forget(_ source: SourceID) { paces[source] = nil }
 
-    /// Whether a source is known to deliver far less than another one does.
+    /// Whether a source is known to be far slower than another one.
     func isSlow(_ source: SourceID) -> Bool {
         guard let own = paces[source]?.bytesPerSecond else { return false }
         let best = paces.values.compactMap(\.bytesPerSecond).max() ?? 0
         return own * SourcePace.slowerFactor < best
     }
 
-    /// Whether a source has shown that it delivers about as well as any.
+    /// Whether a source has proved to be about as fast as any.
     func isProven(_ source: SourceID) -> Bool {
         paces[source]?.isProven == true && !isSlow(source)
     }
 
-    /// For how long a session that has nothing else to do leaves a log to another one,
-    /// milliseconds.
+    /// How long an idle session leaves a log to another one, milliseconds.
     private func patience(of source: SourceID, with holder: SourceID) -> UInt64 {
         guard isProven(holder) else {
             return isProven(source) ? SourcePace.shortPatience : SourcePace.firstPatience
@@ -120,29 +118,29 @@ public struct PullPlanner: Sendable {
     }
 }
 
-/// How much of use a source delivers in a second, newer answers weighing more.
+/// The useful bytes per second of a source, newer answers weighing more.
 struct SourcePace: Sendable {
-    /// How long who has delivered waits for one of whom nothing is known, or who is slow.
+    /// How long a proven source waits for an unproven or slow one.
     static let shortPatience: UInt64 = 250
-    /// How long two wait for each other of whom nothing is known.
+    /// How long two unproven sources wait for each other.
     static let firstPatience: UInt64 = 500
-    /// How long anybody waits for one that delivers, besides four times what that takes for a whole
-    /// message.
+    /// How long any source waits for one that delivers, in addition to four times that one's time
+    /// for a whole message.
     static let longPatience: UInt64 = 2_000
-    /// So many times slower than the best is slow: less may be chance, or a link that is shared.
+    /// A source this many times slower than the best is slow: less may be chance, or a shared link.
     static let slowerFactor = 4.0
-    /// Logs that somebody is asked for of whom nothing is known.
+    /// Logs that an unproven source is asked for.
     static let firstWindow = 8
-    /// The same where there is nobody else.
+    /// The same where it is the only source.
     static let firstWindowAlone = 256
-    /// An answer that was quick and small says nothing of the pace.
+    /// A quick and small answer tells nothing about the speed.
     private static let tellingBytes = 16 * 1024
     private static let tellingMilliseconds: UInt64 = 500
 
     /// `nil` while nothing is known.
     private(set) var bytesPerSecond: Double?
-    /// How many logs it is asked for: twice as many after each whole answer, half as many after
-    /// each other one.
+    /// How many logs it is asked for: doubled after each complete answer, halved after each other
+    /// one.
     private(set) var window = firstWindow
     var isProven: Bool { window > Self.firstWindow }
 

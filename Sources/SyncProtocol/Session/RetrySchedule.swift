@@ -1,16 +1,16 @@
-/// When to dial a peer again: soon at first, then less and less often, never in step with others.
+/// When to dial a peer again: soon at first, then less and less often, with jitter.
 ///
 /// - Source: "Exponential Backoff And Jitter": half of each delay is fixed, half is chance.
 public struct RetrySchedule: Hashable, Sendable {
     /// The longest first delay, in milliseconds.
     public static let firstMilliseconds: UInt64 = 1_000
-    /// The longest delay of all, in milliseconds.
+    /// The longest delay, in milliseconds.
     public static let lastMilliseconds: UInt64 = 5 * 60 * 1_000
 
-    /// How often it failed in a row; beyond 9 nothing changes any more.
+    /// Consecutive failures; above 9 the delay no longer changes.
     private var failures: UInt64 = 0
 
-    /// A schedule of a peer that was not dialled yet.
+    /// The schedule of a peer that was not dialled yet.
     public init() {}
 
     /// The delay after one more failure, in milliseconds: from half of the step to the whole.
@@ -22,15 +22,15 @@ public struct RetrySchedule: Hashable, Sendable {
         return step / 2 + random % (step / 2 + 1)
     }
 
-    /// The peer wants nothing of us: the next delays are the longest.
+    /// The peer refused us: the next delays are the longest.
     public mutating func refused() { failures = 9 }
 
-    /// A link was made and lived: the next failure is the first one.
+    /// A link was established and lasted: the next failure counts as the first.
     public mutating func succeeded() { failures = 0 }
 
-    /// The network changed: what was unreachable may be near. Dial at once.
+    /// The network changed, so an unreachable peer may be reachable: dial at once.
     ///
-    /// - Returns: the delay until then, in milliseconds: none.
+    /// - Returns: the delay until then: 0.
     public mutating func networkChanged() -> UInt64 {
         failures = 0
         return 0

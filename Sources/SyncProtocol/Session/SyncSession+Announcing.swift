@@ -1,12 +1,12 @@
 import WorkspaceModel
 
-/// What the peer was told of one log. Counts are sequence numbers plus one.
+/// What was announced of one log to the peer. Counts are sequence numbers plus one.
 struct Outgoing: Sendable {
-    /// Up to where it was told.
+    /// How far it was announced.
     var told: UInt64
-    /// Up to where it said that it holds the log, as far as known.
+    /// How far the peer confirmed it, as far as known.
     var confirmed: UInt64
-    /// Up to where it will hold the log when the pushes under way have arrived.
+    /// How far the peer will hold it when the pushes under way have arrived.
     var pushed: UInt64
 
     var missing: UInt64 { told > confirmed ? told - confirmed : 0 }
@@ -14,20 +14,20 @@ struct Outgoing: Sendable {
 
 /// Live pushes, gathered announcements, receipts (PROTOCOL.md, 5.4, step 4).
 extension SyncSession {
-    /// How long announcements are gathered, in milliseconds.
+    /// How long announcements are collected, in milliseconds.
     static let gatherMilliseconds: UInt64 = 100
-    /// Tips in one live message: a busy relay has few logs that move at a time.
+    /// Tips in one live message: in a busy relay few logs move at a time.
     private static let liveTipsMax = 2_048
 
-    /// Pushes what this device wrote, or announces it when the peer is slow or lacks what comes
-    /// before.
+    /// Pushes a new operation of this device, or announces it if the peer is slow or lacks the
+    /// operations before it.
     mutating func append(_ run: OperationRun, tip: LogTip, replica: some Replica) {
         guard standing == .full, naming.openingsReceived > 0, replica.serves(run.log.document)
         else {
             return
         }
         comparison.isWanted = true
-        // Without agreement, only what was pushed or confirmed on this link is surely there.
+        // Without agreement, only what was pushed or confirmed on this link is certain to be there.
         let start = agreedOnThisLink ? run.firstSequence : 0
         var log =
             telling.outgoing[run.log]
@@ -54,7 +54,7 @@ extension SyncSession {
         ahead += log.missing - min(before, log.missing)
     }
 
-    /// Wants the tips of `log` announced soon.
+    /// Schedules an announcement of `log`.
     mutating func gather(_ log: LogName) {
         guard standing == .full, naming.openingsReceived > 0, !peerRefuses else { return }
         guard telling.gathered.count < Limits.rememberedTipsMax else { return }
@@ -62,7 +62,7 @@ extension SyncSession {
         telling.gatherDeadline = telling.gatherDeadline ?? (now + Self.gatherMilliseconds)
     }
 
-    /// Announces what was gathered, unless the peer has not even taken what is waiting.
+    /// Sends the collected announcements, unless the peer has not even accepted the waiting ones.
     mutating func announceWhenDue(replica: some Replica) {
         guard let due = telling.gatherDeadline, due <= now else { return }
         guard serving.unaskedUnsent < Limits.unaskedUnsentBytesMax else {
@@ -84,20 +84,20 @@ extension SyncSession {
         }
     }
 
-    /// The peer is told of these tips at the end of a descent.
+    /// These tips were announced to the peer at the end of a descent.
     mutating func noteAnnounced(_ tips: [LogTip]) {
         for tip in tips where telling.outgoing[tip.log] == nil && tip.sequence < .max {
-            // Its own announcement may have come first, with as much or more of the log.
+            // The peer's own announcement may have come first, with as much or more of the log.
             if let count = telling.theirs[tip.log], count > tip.sequence { continue }
             guard telling.outgoing.count < Limits.rememberedTipsMax else { return }
-            // At least the tip is missing; the peer's pull says how much it is.
+            // At least the tip is missing; the peer's pull tells how much.
             telling.outgoing[tip.log] = Outgoing(
                 told: tip.sequence + 1, confirmed: tip.sequence, pushed: 0)
             ahead += 1
         }
     }
 
-    /// A pull says exactly what the peer has.
+    /// A pull tells exactly what the peer has.
     mutating func noteHave(_ item: PullItem) {
         guard var log = telling.outgoing[item.target.log] else { return }
         let highest = item.have.map(\.sequence).max()
@@ -108,19 +108,20 @@ extension SyncSession {
         ahead = ahead - before + log.missing
     }
 
-    /// What the peer asked for is on its way: what is written next may be pushed behind it. Should
-    /// that overtake it, it waits at the peer until this has come.
+    /// The operations that the peer pulled are on their way: the next ones may be pushed after
+    /// them. If a push overtakes them, it waits at the peer until they have arrived.
     mutating func noteServed(_ run: OperationRun) {
         let end = run.firstSequence + UInt64(run.entries.count)
-        // Who joins pulls authority before anything is announced, and says nothing of it then.
+        // A joining peer pulls the authority document before anything is announced, and does not
+        // acknowledge it.
         guard var log = telling.outgoing[run.log] else { return remember(end, of: run.log) }
         log.pushed = max(log.pushed, end)
         telling.outgoing[run.log] = log
     }
 
-    /// The peer holds this operation, which this device may lack, and so surely what it needs no
-    /// more of us in this log. On another branch of a fork that is a mistake about a number that
-    /// people see; the peer's pull puts it right.
+    /// The peer holds this operation, which this device may lack, so it needs no more of this log
+    /// from us. On another branch of a fork that is wrong, but affects only a number that people
+    /// see; the peer's pull corrects it.
     mutating func noteTheirs(_ tip: LogTip) {
         guard tip.sequence < .max else { return }
         let count = tip.sequence + 1
@@ -139,7 +140,7 @@ extension SyncSession {
         telling.theirs[log] = max(telling.theirs[log] ?? 0, count)
     }
 
-    /// The peer holds this operation, which this device has as well, and all below it.
+    /// The peer holds this operation, which this device has as well, and all before it.
     mutating func confirm(_ tip: LogTip) {
         guard var log = telling.outgoing[tip.log], tip.sequence < .max else { return }
         let before = log.missing

@@ -1,35 +1,36 @@
 import WorkspaceModel
 
-/// When roots are compared again, and how far the last comparison has come.
+/// When roots are compared again, and the state of the last comparison.
 struct Comparison: Sendable {
     /// The shortest time between two comparisons, in milliseconds.
     static let intervalMin: UInt64 = 30_000
-    /// The longest, after descents that moved nothing.
+    /// The longest, after descents without transfers.
     static let intervalMax: UInt64 = 10 * 60 * 1_000
 
     var last: UInt64 = 0
     var interval = Comparison.intervalMin
-    /// Something changed since the last comparison, so that another one can tell something.
+    /// Something changed since the last comparison, so another one may find a difference.
     var isWanted = false
-    /// Something is known to be missing that only a comparison brings up: it waits for no place.
+    /// Something is known to be missing that only a comparison brings up: it does not wait for a
+    /// slot.
     private(set) var isUrgent = false
-    /// The place that it was given among those of all peers.
+    /// Its reserved slot among those of all peers.
     var place: UInt64?
     /// The last comparison found a difference.
     var wasUnequal = false
-    /// Operations went either way because of it.
+    /// Operations were transferred because of it.
     var hasMoved = false
-    /// Whether the peer has said a root on this link.
+    /// Whether the peer has sent a root on this link.
     var hasCompared = false
-    /// The root that was equal last in a scope.
+    /// The last root that was equal within a scope.
     var agreedInScope: SetDigest?
-    /// How many tips of unequal documents were announced, where they are more than one descent takes; by
-    /// the first bucket of what they answer.
+    /// How many tips of unequal documents were announced, if they exceed one descent; keyed by the
+    /// first bucket of the digest they answer.
     var announcedThrough: [UInt8: Int] = [:]
     var descent = SyncSession.Descent.none
     var caughtUpWasTold = false
 
-    /// Another comparison is wanted.
+    /// Requests another comparison.
     mutating func want(urgently: Bool) {
         isWanted = true
         isUrgent = isUrgent || urgently
@@ -53,14 +54,14 @@ struct Comparison: Sendable {
 
 /// Opening, comparing and descending (PROTOCOL.md, 5.4, steps 1 and 2).
 extension SyncSession {
-    /// Tips that one descent announces at most; the rest comes with the next one.
+    /// Tips that one descent announces at most; the next descent continues.
     static let announcedTipsMax = 16_384
     /// Tips in one message: about 75 bytes each.
     private static let tipsPerMessage = 2_048
     /// Documents in one message: about 52 bytes each.
     private static let documentsPerMessage = 4_096
 
-    /// Says what this side thinks of the peer.
+    /// Opens with this side's standing of the peer.
     mutating func open(as standing: Standing, replica: some Replica) {
         phase = .open
         self.standing = standing
@@ -71,7 +72,7 @@ extension SyncSession {
         }
     }
 
-    /// Sends `ws_open`; whoever may not know it is told no digest.
+    /// Sends `ws_open`; a peer that may not know the workspace gets no digest.
     mutating func sayRoot(replica: some Replica) {
         let documents = standing == .full ? replica.ownDocuments : nil
         naming.openingsSent += 1
@@ -80,7 +81,7 @@ extension SyncSession {
         naming.answeredNamed = naming.theirNamed
         let replica = confine(replica)
         naming.reopens = false
-        // Each opening of ours may be answered by a digest, also one that crossed a changed
+        // Each opening of ours may be answered by a digest, even one that crossed a change of
         // standing.
         allowances.digestsAllowed = min(allowances.digestsAllowed + 1, 4)
         comparison.begin(at: now)
@@ -95,7 +96,7 @@ extension SyncSession {
         send(.workspaceOpen(opening), .control)
     }
 
-    /// The peer said its root. Each side answers an opening that it did not ask for with its own.
+    /// The peer sent its root. Each side answers an opening that it did not request with its own.
     mutating func opened(
         by opening: WorkspaceOpening, replica: some Replica
     ) throws(SyncViolation) {
@@ -112,11 +113,11 @@ extension SyncSession {
                 send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
             }
         }
-        // A peer that may not know us yet says no root; it compares nothing and would take our
-        // digest for one too many.
+        // A peer that may not know us yet sends no root; it compares nothing, and would count our
+        // digest as one too many.
         guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
-        // A root of the scope before: the peer has not seen what this side names now, and what is
-        // new in it and empty here would not show.
+        // A root of the previous scope: the peer has not seen what this side names now, and a newly
+        // named document that is empty here would not show in the comparison.
         guard naming.named == nil || (opening.seen ?? 0) >= UInt64(naming.namedSince) else {
             return
         }
@@ -128,8 +129,8 @@ extension SyncSession {
         descend(against: opening, isFirst: isFirst, replica: replica)
     }
 
-    /// A peer that was put back to an earlier state must not write before it has seen what it
-    /// wrote: its own logs come first, ahead of the digest.
+    /// A peer that was restored to an earlier state must not write before it has received its own
+    /// operations: its own logs come first, before the digest.
     private mutating func tellPeersOwn(_ opening: WorkspaceOpening, replica: some Replica) {
         let peer = configuration.peerDevice
         guard opening.mine != replica.ownTipsDigest(of: peer) else { return }
@@ -157,7 +158,7 @@ extension SyncSession {
             return
         }
         if let agreed, agreed.root == root {
-            // Nothing is new, but what the peer holds besides may be asked for on this link.
+            // Nothing is new, but what the peer holds besides may be pulled on this link.
             if isFirst { effects.append(.remember(agreed)) }
             return
         }
@@ -179,13 +180,13 @@ extension SyncSession {
         }
         comparison.descent = .digest
         if isFirst { tellPeersOwn(opening, replica: replica) }
-        // A workspace of very many documents is answered in several messages.
+        // A workspace with very many documents is answered in several messages.
         allowances.documentDigestsAllowed = min(allowances.documentDigestsAllowed + 64, 256)
         send(
             .workspaceDigest(configuration.workspace, buckets: replica.bucketDigests), .bulk)
     }
 
-    /// The tips that end a descent, in messages of bearable size, the last one final.
+    /// The tips that end a descent, in messages of limited size, the last one marked final.
     private mutating func announce(_ tips: [LogTip]) {
         noteAnnounced(tips)
         var start = 0
@@ -246,10 +247,11 @@ extension SyncSession {
         announce(part(of: tips, from: buckets.first?.bucket ?? 0))
     }
 
-    /// As many tips as one descent announces, behind those that the last one ended with: else the first
-    /// of very many would be announced each time, and the rest never.
+    /// As many tips as one descent announces, continuing after the last one: otherwise the first of
+    /// very many would be announced each time, and the rest never.
     ///
-    /// - Parameter bucket: what they begin with, for a digest of many documents is answered in parts.
+    /// - Parameter bucket: the first bucket of the answered part, since a digest of many documents
+    ///   is answered in parts.
     private mutating func part(of tips: [LogTip], from bucket: UInt8) -> [LogTip] {
         guard tips.count > Self.announcedTipsMax else { return tips }
         let start = comparison.announcedThrough[bucket, default: 0] % tips.count
@@ -259,14 +261,14 @@ extension SyncSession {
         return [LogTip](tips[start..<end])
     }
 
-    /// One part of what the peer announces is complete.
+    /// One part of the peer's announcement is complete.
     mutating func finalTipsCame() {
         guard case .tips(let count) = comparison.descent else { return }
         comparison.descent = count > 1 ? .tips(count - 1) : .finished
     }
 
-    /// The peer does not serve the workspace. If it asks for the authority document, or says that
-    /// we are out, which nobody but we may hold the answer to, it gets the tips of that.
+    /// The peer does not serve the workspace. If it requests the authority document, or says that
+    /// we are removed, which only we may be able to refute, it gets that document's tips.
     mutating func refused(
         _ refusal: WorkspaceRefusal, replica: some Replica
     ) throws(SyncViolation) {
@@ -277,7 +279,7 @@ extension SyncSession {
         sendInParts(replica.tips(of: replica.authorityDocument))
     }
 
-    /// In parts: a member can make the document have more logs than one message takes.
+    /// In parts: a member can give the document more logs than one message holds.
     mutating func sendInParts(_ tips: [LogTip]) {
         var start = 0
         repeat {
@@ -288,11 +290,11 @@ extension SyncSession {
         } while start < tips.count
     }
 
-    /// When the roots are compared next, if there is anything to learn from it.
+    /// When the roots are compared next, if there is anything to find.
     var comparisonDeadline: UInt64? {
         guard standing == .full, naming.openingsReceived > 0, !peerRefuses, comparison.isWanted
         else { return nil }
-        // Not while operations are still coming: the roots would differ for certain.
+        // Not while operations are still arriving: the roots would surely differ.
         let place = comparison.isUrgent ? 0 : comparison.place ?? 0
         let due = max(comparison.last + comparison.interval, place)
         return pulls.outstanding.isEmpty ? due : max(due, now + 1_000)

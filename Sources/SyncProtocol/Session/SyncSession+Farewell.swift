@@ -1,19 +1,19 @@
 import WorkspaceModel
 
-/// A peer whose membership has ended (PROTOCOL.md, 5.4): it is told so, and may answer with what
-/// says otherwise.
+/// A peer whose membership has ended (PROTOCOL.md, 5.4): it is told so, and may answer with
+/// operations that refute it.
 extension SyncSession {
-    /// Tells a peer that it is out, and what it may see of how that came.
+    /// Tells a peer that it is removed, with the operations it may see about that.
     mutating func sayFarewell(replica: some Replica) {
         let tips = replica.farewell(to: configuration.peerDevice)
-        // The number in the opening is what the tips are about.
+        // The opening defines the number that the tips refer to.
         if !tips.isEmpty { sayRoot(replica: replica) }
         send(.workspaceResult(tag: configuration.tag, .removed), .control)
         if !tips.isEmpty { sendInParts(tips) }
     }
 
-    /// Hears a peer that is out: it may fetch what ended its membership, and show of the authority
-    /// document what it holds, which may undo that.
+    /// Handles a removed peer: it may fetch what ended its membership, and send its own operations
+    /// of the authority document, which may undo that.
     mutating func receiveFromFormer(
         _ message: SyncMessage, replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
@@ -29,8 +29,8 @@ extension SyncSession {
         }
     }
 
-    /// What a pull says is here of a log: what the peer may see of it, and what it has shown itself.
-    /// That more is here, and how much, is told to nobody who is out.
+    /// The places of a log that a pull from a removed peer names: what the peer may see, and what
+    /// it has sent itself. A removed peer does not learn that more is here, or how much.
     func pointsForFormer(of log: LogName, _ replica: some Replica) -> [LogPoint] {
         let known = replica.farewell(to: configuration.peerDevice).filter { $0.log == log }
         let points = known.map { LogPoint(sequence: $0.sequence, id: $0.id) }
@@ -38,7 +38,7 @@ extension SyncSession {
         return points + replica.samples(of: log, and: place).filter { $0.sequence == place }
     }
 
-    /// An answer brought what is stored, up to this place.
+    /// An answer brought operations that are stored now, up to this place.
     mutating func noteShown(_ place: UInt64?, of log: LogName) {
         guard standing == .removed, let place else { return }
         shownByFormer[log] = max(place, shownByFormer[log] ?? 0)

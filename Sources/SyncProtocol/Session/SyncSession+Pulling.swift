@@ -1,19 +1,20 @@
 import WorkspaceModel
 
-/// A pull that was sent.
+/// A sent pull.
 struct Outstanding: Sendable {
-    /// A pull that brings nothing for so long is given up.
+    /// After how long a pull that brings nothing is abandoned.
     static let patienceMilliseconds: UInt64 = 5_000
-    /// How long a pull whose peer sends something, but no answer, keeps a log from another peer.
+    /// How long a pull keeps its logs from other peers while its peer sends something, but no
+    /// answer.
     static let slowPatienceMilliseconds: UInt64 = 20_000
 
     let request: RequestNumber
-    /// The logs that were asked for, in order, and the highest sequence wanted of each.
+    /// The requested logs, in order, and the highest sequence wanted of each.
     let logs: [LogName]
     let highest: [LogName: UInt64]
-    /// What was there of each log when it was asked for.
+    /// The branch tips of each log at the time of the request.
     var before: [LogName: [LogPoint]] = [:]
-    /// When it was asked for, and for how many bytes.
+    /// When it was sent, and for how many bytes.
     var sent: UInt64 = 0
     var bytesMax = Limits.operationsMessageBytesMax
     /// `nil` once the answer is here and being stored.
@@ -22,19 +23,19 @@ struct Outstanding: Sendable {
     var probed: Set<LogName> = []
     /// Whether the answer left nothing out for size.
     var isComplete = true
-    /// How far the answer went, log by log.
+    /// How far the answer went, per log.
     var answered: [LogName: UInt64] = [:]
     /// About how many bytes it brought, and when, milliseconds.
     var came: (bytes: Int, at: UInt64)?
 
-    /// Whether the answer brought all that was asked for, or as much as it had room for.
+    /// Whether the answer brought everything requested, or as much as it had room for.
     var isAnswered: Bool {
         if !isComplete, let came, 2 * came.bytes >= bytesMax { return true }
         return logs.allSatisfy { (answered[$0] ?? 0) >= (highest[$0] ?? 0) && answered[$0] != nil }
     }
 
-    /// The peer is slow, but sending. That may be anything: once it has had its time, what another
-    /// peer offers as well is not kept from that one any longer.
+    /// The peer is slow, but sending, maybe something else: once it has had its time, logs that
+    /// another peer offers too are no longer kept from that one.
     mutating func extend(from now: UInt64, planner: PullPlanner) {
         guard deadline != nil else { return }
         if now >= sent + Self.slowPatienceMilliseconds, planner.isWanted(logs) { return }
@@ -42,21 +43,21 @@ struct Outstanding: Sendable {
     }
 }
 
-/// Asking for what the peer announced (PROTOCOL.md, 5.4, step 3).
+/// Pulling what the peer announced (PROTOCOL.md, 5.4, step 3).
 extension SyncSession {
     /// Bytes of items above which no more logs go into a pull. The last one may have 8 targets with
     /// 520 places each, 117 KiB, and the message has to stay below its limit with it.
     private static let itemBytesMax = 128 * 1024
-    /// Operations that one answer may bring: asking for more only repeats the question.
+    /// Operations that one answer may bring: a pull of more only repeats the request.
     private static let operationsPerPull: UInt64 = 8_192
-    /// So many are asked for however large the last ones were.
+    /// At least this many are requested, however large the last ones were.
     private static let operationsPerPullMin: UInt64 = 16
-    /// Bytes that a peer is asked for at a time of whom nothing is known, or who is slow.
+    /// Bytes that an unproven or slow peer is asked for at a time.
     private static let bytesOfUnproven = 128 * 1024
     /// Pulls that a peer may leave unanswered.
     private static let expiredMax = 8
 
-    /// Notes what the peer announces.
+    /// Records the peer's announcement.
     mutating func claim(_ tips: [LogTip], replica: some Replica) {
         guard standing != .joining else { return }
         let authority = replica.authorityDocument
@@ -72,11 +73,11 @@ extension SyncSession {
             }
             comparison.isWanted = true
             let own = replica.branchTips(of: tip.log).last?.sequence
-            // Without room the tip is lost; the next comparison announces it again.
+            // Without room the tip is dropped; the next comparison announces it again.
             guard claims.add(tip, ownSequence: own, isAuthority: isAuthority) else { continue }
             noteTheirs(tip)
-            // It owed this and announces it again after a comparison: it gets another chance. And
-            // so does what has waited, maybe in vain.
+            // It owed this and announces it again after a comparison: it gets another chance. So
+            // does a log that has waited, maybe in vain.
             if case .tips = comparison.descent, let claim = claims[tip.log],
                 claim.state == .ignored || claim.state == .waiting
             {
@@ -85,7 +86,7 @@ extension SyncSession {
         }
     }
 
-    /// Asks for what something that waits cites, whatever became of it before.
+    /// Pulls what a waiting operation cites, whatever became of it before.
     mutating func want(_ citing: Citing, replica: some Replica) {
         guard standing == .full else { return }
         let missing = citing.tips.filter { !replica.holds($0) }
@@ -97,7 +98,7 @@ extension SyncSession {
         claims.note(missing, citedBy: citing.log, isKept: citing.isKept)
     }
 
-    /// Sends pulls while there is something to ask for and fewer than two are outstanding.
+    /// Sends pulls while there is something to request and fewer than two are outstanding.
     mutating func plan(replica: some Replica, planner: inout PullPlanner) {
         guard phase == .open, standing != .joining else { return }
         if claims.activeCount > 0 { planner.meet(configuration.source) }
@@ -130,14 +131,14 @@ extension SyncSession {
         }
     }
 
-    /// How many operations fit an answer, as far as the last one tells. What is asked for beyond
-    /// that is left out, while the next pull, which is under way by then, brings what cites it.
+    /// How many operations fit an answer, judging by the last one. More would be left out, while
+    /// the next pull, already under way, brings what cites it.
     private func operationsMax(in bytes: Int) -> UInt64 {
         let fitting = pulls.bytesPerOperation.map { UInt64(bytes / max($0, 1)) } ?? .max
         return min(max(fitting, Self.operationsPerPullMin), Self.operationsPerPull)
     }
 
-    /// What a pull says is here. Whoever is out is told of no place that came after the end.
+    /// The places that a pull names. A removed peer learns of no place after its end.
     private func points(
         of log: LogName, _ claim: ClaimTable.Claim, _ replica: some Replica
     ) -> [LogPoint] {
@@ -181,7 +182,7 @@ extension SyncSession {
         return items
     }
 
-    /// Operations came: the answer to a pull, or with number 0 what nobody asked for.
+    /// Operations arrived: the answer to a pull, or with number 0 a push.
     mutating func receive(
         _ runs: [OperationRun], _ request: RequestNumber, isComplete: Bool,
         _ replica: some Replica, _ planner: inout PullPlanner
@@ -221,7 +222,7 @@ extension SyncSession {
             planner.note(
                 Self.byteCount(of: runs), in: now - pull.sent, isWhole: nil,
                 by: configuration.source)
-            // It was only slow: what it still owes is asked for again.
+            // It was only slow: what it still owes is pulled again.
             for log in pull.logs where claims[log]?.state == .ignored { requeue(log) }
             if !runs.isEmpty { effects.append(.ingest(runs, answering: request)) }
             return
@@ -250,7 +251,7 @@ extension SyncSession {
         }
     }
 
-    /// The peer found none of our places on its branch.
+    /// The peer found none of our places on its target's branch.
     mutating func probed(_ log: LogName) {
         guard
             let index = pulls.outstanding.firstIndex(where: {
@@ -260,7 +261,7 @@ extension SyncSession {
         pulls.outstanding[index].probed.insert(log)
     }
 
-    /// Operations are stored, from whomever they came.
+    /// Operations are stored, from any peer.
     mutating func stored(
         _ tips: [LogTip], waiting: [LogName], answering request: RequestNumber?,
         _ replica: some Replica, _ planner: inout PullPlanner
@@ -289,8 +290,8 @@ extension SyncSession {
         claims.set(.queued, of: log)
     }
 
-    /// A pull is over: what came is forgotten, what may still come is asked for again, and what
-    /// the peer claimed without delivering is left to others.
+    /// A pull is over: claims that were delivered are dropped, those that may still come are pulled
+    /// again, and what the peer claimed without delivering is left to others.
     private mutating func settle(
         _ request: RequestNumber, stored: Set<LogName>, waiting: Set<LogName>,
         _ replica: some Replica, _ planner: inout PullPlanner
@@ -309,15 +310,14 @@ extension SyncSession {
         }
         let isProven = planner.isProven(configuration.source)
         comparison.hasMoved = comparison.hasMoved || !stored.isEmpty
-        // An answer cut short without any use must not be asked for again for ever.
+        // A truncated answer without any use must not be requested endlessly.
         var blamesNext = !pull.isComplete && !hasProgress && pull.answered.isEmpty
         for log in pull.logs {
-            // Somebody of whom it is not known that he is quick brought a little of it: it is the
-            // next one's turn.
+            // A source not known to be fast brought a little of it: the next one takes over.
             let isOthersTurn = !isProven && planner.isWanted(log)
             release(log, planner: &planner)
             guard !claims.settle(log, holds: replica.holds) else { continue }
-            // What was stored may have been one branch too many, and be gone again.
+            // What was stored may have been a branch beyond the limit, and be pruned again.
             let isOfUse = replica.branchTips(of: log) != pull.before[log]
             if isOfUse { claims.hasBroughtSome(log) }
             if stored.contains(log) { noteShown(pull.answered[log], of: log) }
@@ -333,11 +333,11 @@ extension SyncSession {
                 claims.set(.queued, of: log)
             } else if pull.isComplete || blamesNext || isInVain(pull.answered[log], log, replica) {
                 blamesNext = false
-                // Of many branches the next ones may be of use.
+                // Other claimed branches may still be useful.
                 claims.hasFresh(log) ? claims.set(.queued, of: log) : leave(log)
             } else if let last = pull.answered[log], claims.reaches(last, of: log) {
-                // It began before what is common, and had no room for more. Who has nothing to bring
-                // could go on like that for as long as the log is.
+                // It began before the common part, and had no room for more. A peer with nothing to
+                // offer could go on like that for the length of the log.
                 let isStuck = claims.isInVainAgain(log, most: ClaimTable.vainMax.waiting)
                 isStuck ? leave(log) : claims.set(.queued, of: log)
             } else if pull.answered[log] != nil,
@@ -350,30 +350,31 @@ extension SyncSession {
         }
     }
 
-    /// About how large an answer was.
+    /// The approximate size of an answer.
     private static func byteCount(of runs: [OperationRun]) -> Int {
         runs.reduce(0) { bytes, run in
             run.entries.reduce(bytes) { $0 + $1.payload.count + 128 }
         }
     }
 
-    /// Another session pulls this log. After a while it is looked at again: that one may be slow.
+    /// Another session pulls this log. It is tried again after a while, since that session may be
+    /// slow.
     private mutating func leaveToOthers(_ log: LogName) {
         claims.set(.elsewhere, of: log)
         if pulls.takeoverDeadline == nil { pulls.takeoverDeadline = now + takeoverInterval }
     }
 
-    /// Often for two seconds, then more rarely.
+    /// Frequently for two seconds, then less often.
     private var takeoverInterval: UInt64 {
         SourcePace.shortPatience << UInt64(min(max(pulls.takeoversInVain - 7, 0), 4))
     }
 
-    /// Tries once more what other sessions pull.
+    /// Tries again to pull what other sessions pull.
     mutating func takeOverWhenDue() {
         guard let due = pulls.takeoverDeadline, due <= now else { return }
         pulls.takeoverDeadline = nil
         pulls.takeoversInVain += 1
-        // Who is busy is as much in the way as they are.
+        // A busy session is in the way as well.
         guard pulls.outstanding.isEmpty else {
             pulls.takeoverDeadline = now + takeoverInterval
             return
@@ -381,19 +382,19 @@ extension SyncSession {
         for log in claims.takeElsewhere() { requeue(log) }
     }
 
-    /// Whether an answer brought something of a log that was not taken.
+    /// Whether an answer brought operations of a log that were not accepted.
     private func isInVain(_ last: UInt64?, _ log: LogName, _ replica: some Replica) -> Bool {
         guard let last else { return false }
         return !replica.branchTips(of: log).contains { $0.sequence >= last }
     }
 
-    /// Leaves what the peer holds of a log until a comparison brings it up again.
+    /// Gives up the peer's claim of a log until a comparison brings it up again.
     private mutating func leave(_ log: LogName) {
         comparison.want(urgently: true)
         claims.set(.ignored, of: log)
     }
 
-    /// Gives up pulls that brought nothing in time.
+    /// Abandons pulls that brought nothing in time.
     mutating func expirePulls(
         replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
@@ -404,21 +405,21 @@ extension SyncSession {
             planner.note(0, in: now - pull.sent, isWhole: false, by: configuration.source)
             for log in pull.logs {
                 release(log, planner: &planner)
-                // Who joins has nobody else to ask.
+                // A joining node has nobody else to ask.
                 let state: ClaimTable.State = standing == .authorityOnly ? .queued : .ignored
                 claims.set(state, of: log)
             }
-            // Nothing else would ever bring it up again on a link that stays.
+            // Nothing else would ever bring it up again on a link that lasts.
             comparison.want(urgently: true)
         }
     }
 
-    /// Frees all logs that this session pulls, and forgets what the peer claims.
+    /// Frees all logs that this session pulls, and drops the peer's claims.
     mutating func giveBack(planner: inout PullPlanner) {
         for pull in pulls.outstanding {
             for log in pull.logs { release(log, planner: &planner) }
         }
-        // Answers may be under way still: they are not unasked.
+        // Answers may still be under way: they count as requested.
         pulls.expired = [Outstanding]((pulls.expired + pulls.outstanding).suffix(Self.expiredMax))
         pulls.outstanding = []
         claims.removeAll()
@@ -433,11 +434,11 @@ extension SyncSession {
 }
 
 extension Outstanding {
-    /// Whether `runs` are of the logs that were asked for, and none goes past its target.
+    /// Whether `runs` belong to the requested logs, and none goes past its target.
     ///
     /// A run ends on a signature that its sender has verified. The target, such as the last
-    /// operation that a removal leaves, need not have one; then the run goes on to the next, which
-    /// lies in the same segment.
+    /// operation that a removal keeps, need not have one; then the run continues to the next
+    /// signature in the same segment.
     func covers(_ runs: [OperationRun]) -> Bool {
         runs.allSatisfy { run in
             guard let target = highest[run.log], run.firstSequence <= target else { return false }

@@ -1,11 +1,10 @@
 import WorkspaceModel
 
-/// What the two ends speak of when one of them is a guest (PROTOCOL.md, 5.4).
+/// The scope of a link when one end is a guest (PROTOCOL.md, 5.4).
 extension SyncSession {
-    /// Notices when the scope is another one than before: this device got, or lost, a document or
-    /// a role, or the peer did.
+    /// Detects a changed scope: this device, or the peer, gained or lost a document or a role.
     ///
-    /// - Returns: the replica as far as it lies in scope.
+    /// - Returns: the replica confined to the scope.
     mutating func lookAtScope<Seen: Replica>(
         _ replica: Seen, planner: inout PullPlanner
     ) -> Seen {
@@ -18,16 +17,16 @@ extension SyncSession {
         return seen
     }
 
-    /// The replica as far as it lies in scope. The rule is asked each time: whoever has just become
-    /// a guest is told nothing more, whether or not anything was said about it.
+    /// The replica confined to the scope. Evaluated each time: a member who has just become a guest
+    /// learns nothing more, even before any message about it.
     mutating func confine<Seen: Replica>(_ replica: Seen) -> Seen {
         let current = currentScope(replica)
         if current != scope { change(to: current) }
         return replica.confined(to: current)
     }
 
-    /// The replica as far as both ends may speak of it now, for what is said beside the session:
-    /// payloads that are asked for and given.
+    /// The replica confined to what both ends may exchange now, for requests beside the session:
+    /// missing payloads.
     public func confined<Seen: Replica>(_ replica: Seen) -> Seen {
         replica.confined(to: currentScope(replica))
     }
@@ -53,18 +52,18 @@ extension SyncSession {
         ahead = 0
     }
 
-    /// Whether a comparison can tell anything: a guest has not said yet what it asks for.
+    /// Whether a comparison is meaningful: not before a guest has named its documents.
     func knowsScope(_ replica: some Replica) -> Bool {
         naming.theirNamed != nil || !replica.isPeerGuest
     }
 
-    /// Names the documents of another scope, or says that there is none any more.
+    /// Sends an opening for a changed scope, or for none.
     mutating func reopenWhenDue(replica: some Replica) {
         guard mayReopen, allowances.reopeningAllowance.take(at: now) else { return }
         sayRoot(replica: replica)
     }
 
-    /// When the next opening may name another scope.
+    /// When the next opening may change the scope.
     var reopeningDeadline: UInt64? {
         mayReopen ? max(allowances.reopeningAllowance.next, now + 1) : nil
     }
@@ -75,7 +74,7 @@ extension SyncSession {
 }
 
 extension SyncScope {
-    /// Whether everything of another scope lies in this one.
+    /// Whether this scope contains all of another one.
     fileprivate func covers(_ other: SyncScope) -> Bool {
         other.documents.isSubset(of: documents)
     }

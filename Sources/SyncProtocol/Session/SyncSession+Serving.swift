@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-/// Answering pulls. The request is the credit, so only the number of requests is watched here.
+/// Answering pulls. Requests are the flow control, so only their number is limited here.
 extension SyncSession {
     /// Pulls that wait until the link has sent earlier answers.
     private static let waitingPullsMax = 2 * Limits.pullsOutstandingMax
-    /// What an `ops` message needs besides its runs.
+    /// The size of an `ops` message besides its runs.
     private static let envelopeBytes = 64
 
     /// Answers a pull now, or when the link has room.
@@ -14,10 +14,10 @@ extension SyncSession {
         serveWaiting(replica: replica)
     }
 
-    /// All that was sent has left the link. Notes what `sendQueueLevel` would say, where this session
-    /// has nothing that waits for room.
+    /// Everything sent has left the link. Does what `sendQueueLevel` would, if nothing of this
+    /// session waits for room.
     ///
-    /// - Returns: `false` where it may have, and that input has to come.
+    /// - Returns: `false` if something may be waiting; the caller must then send that input.
     public mutating func noteAllSent(at now: UInt64) -> Bool {
         guard !mayWaitForRoom(at: now) else { return false }
         serving.unaskedUnsent = 0
@@ -40,8 +40,8 @@ extension SyncSession {
         }
     }
 
-    /// The first run goes whole, whatever was asked for: it ends on the next signature that was
-    /// verified, and whoever asks again for as little would get nothing for ever.
+    /// The first run is sent whole, regardless of the requested size: it ends on the next verified
+    /// signature, and an asker that repeats a request this small would never get anything.
     private mutating func answer(_ pull: PullRequest, replica: some Replica) {
         var runs: [OperationRun] = []
         let most = Limits.operationsMessageBytesMax - Self.envelopeBytes
@@ -83,7 +83,7 @@ extension SyncSession {
         switch standing {
         case .full: replica.serves(target.log.document)
         case .joining: target.log.document == replica.authorityDocument
-        // What ended the membership, and what came before it; nothing beyond.
+        // What ended the membership, and what precedes it; nothing beyond.
         case .removed: replica.farewell(to: configuration.peerDevice).contains(target)
         case .authorityOnly: false
         }

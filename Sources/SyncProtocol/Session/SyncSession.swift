@@ -1,10 +1,10 @@
 public import WorkspaceModel
 
-/// One side of the conversation after which two peers hold the same operations of a workspace.
+/// One side of the sync protocol, after which two peers hold the same operations of a workspace.
 ///
-/// The session reads no socket, no clock and no disk. Its owner gives it one `Input` at a time,
-/// with the time and the replica as it is then, and carries out all `Effect`s in order before it
-/// gives the next input.
+/// The session reads no socket, no clock and no disk. Its owner passes it one `Input` at a time,
+/// with the time and the current replica, and carries out all `Effect`s in order before the next
+/// input.
 ///
 ///     idle ──opened──▶ open ──violation or closed──▶ closed
 ///                       │
@@ -12,7 +12,7 @@ public import WorkspaceModel
 ///
 /// - Source: PROTOCOL.md, 5.4.
 public struct SyncSession: Sendable {
-    /// What does not change while the session lives.
+    /// The constants of a session.
     public struct Configuration: Sendable {
         /// The number under which this side opens the workspace.
         public var workspace: WorkspaceNumber
@@ -24,7 +24,7 @@ public struct SyncSession: Sendable {
         public var peerDevice: DeviceID
         /// The session's number in the planner.
         public var source: PullPlanner.SourceID
-        /// Logs of the authority document that the peer may claim to hold at a time.
+        /// Logs of the authority document that the peer may claim at a time.
         public var authorityClaimsMax: Int
 
         /// A configuration with the given values.
@@ -44,18 +44,18 @@ public struct SyncSession: Sendable {
 
     /// What this side grants the peer.
     public enum Standing: Sendable, Equatable {
-        /// A valid grant: everything is asked for and served.
+        /// A valid grant: everything is pulled and served.
         case full
-        /// No valid grant is known (yet): the authority document is asked for, nothing is served.
+        /// No valid grant is known (yet): the authority document is pulled, nothing is served.
         case authorityOnly
-        /// Somebody who joins by an invite: the authority document is served, nothing is asked.
+        /// A peer that joins by an invite: the authority document is served, nothing is pulled.
         case joining
-        /// A valid removal is known: the peer is told so, may fetch the authority document up to
-        /// it, and nothing else.
+        /// A valid removal is known: the peer is told so, and may fetch only the authority document
+        /// up to it.
         case removed
     }
 
-    /// What both sides held when their roots were last equal.
+    /// The state in which both sides' roots were last equal.
     public struct Agreement: Sendable, Hashable {
         /// The common root.
         public var root: SetDigest
@@ -69,34 +69,34 @@ public struct SyncSession: Sendable {
         }
     }
 
-    /// What can happen to a session.
+    /// Inputs of a session.
     public enum Input: Sendable {
-        /// The link is up. `agreed` is what `remember` said last about this peer's store.
+        /// The link is up. `agreed` is the last `remember` for this peer's store.
         case opened(Standing, agreed: Agreement?)
-        /// A message about this workspace came.
+        /// A message about this workspace arrived.
         case received(SyncMessage)
-        /// Part of a message came: the peer is slow, but alive.
+        /// Part of a message arrived: the peer is slow, but alive.
         case receiving
         /// This device wrote `run`, whose last operation is `tip`.
         case appended(OperationRun, tip: LogTip)
         /// Operations are stored, after COMMIT: the new tips. Every session of the workspace gets
-        /// it; the one whose `ingest` it answers also gets the request's number, even when there
-        /// are no tips, and the logs of which something now waits for what it cites.
+        /// it; the one whose `ingest` it answers also gets the request's number, even without tips,
+        /// and the logs whose operations now wait for what they cite.
         case stored([LogTip], waiting: [LogName], answering: RequestNumber?)
-        /// Something that waits needs these logs: what of them was left is asked for again.
+        /// Waiting operations need these logs: what was given up of them is pulled again.
         case needed([LogName])
-        /// What the peer has brought waits for what it cites: so the peer has that. Given before the
-        /// `stored` of the same turn.
+        /// Operations from the peer wait for what they cite: so the peer has that. Passed before
+        /// the `stored` of the same turn.
         case cited([Citing])
-        /// Another session gave logs back.
+        /// Another session freed logs.
         case replan
-        /// A device says that it reaches the peer with what it writes, or that it does not any more.
+        /// A device reports that it reaches the peer directly, or no longer does.
         case reached(by: DeviceID, Bool)
         /// The peer holds these tips, as another message said (`join_result`).
         case announced([LogTip])
-        /// This side thinks otherwise of the peer now.
+        /// This side's standing of the peer has changed.
         case standingChanged(Standing)
-        /// So much waits in the link's send queue, in bytes; said whenever it shrank.
+        /// The bytes waiting in the link's send queue; passed whenever they shrank.
         case sendQueueLevel(unasked: Int, asked: Int)
         /// The time of the last `setDeadline` has come.
         case deadline
@@ -104,16 +104,16 @@ public struct SyncSession: Sendable {
         case closed
     }
 
-    /// Something that waits for what it cites.
+    /// Operations that wait for what they cite.
     public struct Citing: Sendable {
-        /// Where it lies.
+        /// Their log.
         public var log: LogName
-        /// What its first operation cites and this device lacks.
+        /// What their first operation cites and this device lacks.
         public var tips: [LogTip]
-        /// Whether it waits in memory, rather than at the peer.
+        /// Whether they wait in memory, and not at the peer.
         public var isKept: Bool
 
-        /// What of `log` waits for `tips`.
+        /// The operations of `log` that wait for `tips`.
         public init(_ log: LogName, for tips: [LogTip], isKept: Bool) {
             self.log = log
             self.tips = tips
@@ -121,31 +121,32 @@ public struct SyncSession: Sendable {
         }
     }
 
-    /// What the owner must do.
+    /// Outputs of a session, which the owner must carry out.
     public enum Effect: Sendable, Equatable {
         /// Encode and send. `isUnasked` counts against `Limits.unaskedUnsentBytesMax`.
         case send(SyncMessage, MessageClass, isUnasked: Bool)
         /// Check and store, then answer with `stored`. Request 0 is a live push.
         case ingest([OperationRun], answering: RequestNumber)
-        /// Store with the operations it speaks of; replaces what was remembered of this peer.
+        /// Store together with the operations it covers; replaces the agreement remembered for this
+        /// peer.
         case remember(Agreement)
-        /// The peer announced that it holds these: receipts.
+        /// The peer announced that it holds these, which are receipts.
         case peerHolds([LogTip])
         /// Everything that the peer knows of this device's own operations is here: as far as this
-        /// peer is concerned, it may write.
+        /// peer is concerned, this device may write.
         case ownOperationsConfirmed
-        /// Both sides hold the same of what they speak of, one of them being a guest. Nothing is
-        /// remembered: in another scope it would be wrong.
+        /// Both sides hold the same within a guest's scope. Not remembered: in another scope it
+        /// would be wrong.
         case agreedInScope
         /// The peer does not serve this workspace.
         case refused(WorkspaceRefusal)
         /// For the first time everything that the peer announced is here.
         case caughtUp
-        /// The peer does not confirm what this device wrote: it is not reached for now.
+        /// The peer does not confirm this device's operations: it is not reached for now.
         case reachLost
         /// Give `replan` to the other sessions of the workspace.
         case replanOthers
-        /// Give `deadline` at this time, in milliseconds, instead of at any time set before.
+        /// Pass `deadline` at this time, in milliseconds, replacing any earlier deadline.
         case setDeadline(UInt64?)
         /// Close the link: the peer broke the rules.
         case close(SyncViolation)
@@ -156,16 +157,17 @@ public struct SyncSession: Sendable {
     /// What is still to come of the peer's side of a comparison.
     enum Descent: Sendable, Equatable {
         case none
-        /// The peer's digest, after which it is known how many final `tips` come.
+        /// The peer's digest; it determines how many final `tips` follow.
         case digest
-        /// So many final `tips`.
+        /// This many final `tips`.
         case tips(Int)
         case finished
     }
 
-    /// What the peer has said of this device's own operations.
+    /// What the peer has reported of this device's own operations.
     struct OwnHistory: Sendable {
-        /// It has compared: what it said since then names those that may be missing here.
+        /// The peer has compared: its announcements since then include those that may be missing
+        /// here.
         var isAnswered = false
         var wasTold = false
     }
@@ -180,33 +182,33 @@ public struct SyncSession: Sendable {
     /// The peer said that it serves nothing (yet).
     var peerRefuses = false
 
-    /// What each side has named in its openings.
+    /// The documents that each side has named in its openings.
     var naming = Naming()
-    /// What both speak of; `nil` is everything.
+    /// The scope of the link; `nil` is everything.
     public internal(set) var scope: SyncScope?
-    /// What the peer may still have this side do.
+    /// The budgets of what the peer may still make this side do.
     var allowances = Allowances()
     var comparison = Comparison()
 
-    /// How far logs went that a peer who is out has shown.
+    /// How far the logs go that a removed peer has sent.
     var shownByFormer: [LogName: UInt64] = [:]
 
     var claims: ClaimTable
-    /// What was asked for.
+    /// Outstanding and past pulls.
     var pulls = Pulls()
-    /// What the peer has asked for, and what waits in its queue.
+    /// The peer's waiting pulls, and its queue.
     var serving = Serving()
-    /// What the peer is told of.
+    /// What is announced to the peer.
     var telling = Telling()
     var reach = Reach()
-    /// Operations that the peer was told of and did not confirm.
+    /// Operations that were announced to the peer and not confirmed.
     public internal(set) var ahead: UInt64 = 0
 
     var now: UInt64 = 0
     private var deadline: UInt64?
     var effects: [Effect] = []
 
-    /// A session that has not said anything yet.
+    /// A session that has not sent anything yet.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         claims = ClaimTable(mostOfAuthority: configuration.authorityClaimsMax)
@@ -216,11 +218,11 @@ public struct SyncSession: Sendable {
     public var behind: UInt64 { claims.behind }
     /// Whether the peer owes an answer to a pull.
     public var isAsking: Bool { !pulls.outstanding.isEmpty }
-    /// Whether both sides have told on this link what they hold: before that `behind` and `ahead`
-    /// say nothing.
+    /// Whether both sides have announced on this link what they hold: before that, `behind` and
+    /// `ahead` mean nothing.
     public private(set) var knowsDistance = false
 
-    /// Takes one input and returns what to do about it.
+    /// Handles one input and returns the effects.
     ///
     /// - Parameters:
     ///   - now: milliseconds of a clock that never goes back.
@@ -257,7 +259,7 @@ public struct SyncSession: Sendable {
     private mutating func handleOpen(
         _ input: Input, replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
-        // First, so that what a guest writes into a new document finds it named.
+        // First, so that operations a guest writes into a new document find it named.
         let replica = lookAtScope(replica, planner: &planner)
         reopenWhenDue(replica: replica)
         try apply(input, replica: replica, planner: &planner)
@@ -296,7 +298,7 @@ public struct SyncSession: Sendable {
             guard standing != self.standing else { break }
             if standing != .full {
                 giveBack(planner: &planner)
-                // Who lost the grant is not told of what came since.
+                // A peer that lost its grant does not learn of newer operations.
                 telling.gathered = []
                 telling.gatherDeadline = nil
                 telling.outgoing = [:]
@@ -305,7 +307,7 @@ public struct SyncSession: Sendable {
             }
             let hasJoined = self.standing == .authorityOnly && standing == .full
             open(as: standing, replica: replica)
-            // What came while joining was not acknowledged then.
+            // What arrived while joining was not acknowledged then.
             if hasJoined {
                 for tip in replica.tips(of: replica.authorityDocument) { gather(tip.log) }
             }
@@ -315,7 +317,7 @@ public struct SyncSession: Sendable {
             serveWaiting(replica: replica)
             announceWhenDue(replica: replica)
         case .deadline:
-            // The owner's timer is spent, so it is set again even for the same time.
+            // The owner's timer has fired, so it is set again even for the same time.
             deadline = nil
             try deadlinePassed(replica: replica, planner: &planner)
         case .closed: return end(planner: &planner)
@@ -338,7 +340,7 @@ public struct SyncSession: Sendable {
         case .documentDigests(_, let buckets):
             try answerDocumentDigests(buckets, replica: replica)
         case .tips(_, let tips, let final):
-            // Whoever announces has our opening, and names our own logs before anything else.
+            // The announcing peer has our opening, and lists our own logs before anything else.
             ownHistory.isAnswered = true
             claim(tips, replica: replica)
             if final { finalTipsCame() }
