@@ -1,36 +1,36 @@
-/// What the store of chunks asks of a file system: one call each, so that a test can fail, or end
-/// the world, at any of them.
+/// The file system calls of the chunk store, one method each, so that a test can fail, or
+/// crash, at any of them.
 ///
 /// Names are paths below one folder. Calls block. All are made by one thread.
 public protocol BlobDisk: AnyObject {
-    /// Opens a file to be read and written (0600).
+    /// Opens a file for reading and writing (0600).
     ///
-    /// - Parameter isNew: makes it, unless there is one of that name: then `exists`.
-    /// - Throws: `missing` where there is none.
+    /// - Parameter isNew: creates it; `exists` if the name is taken.
+    /// - Throws: `missing` if there is no such file.
     func open(_ name: String, isNew: Bool) throws(BlobError) -> Int32
     /// Closes what `open` gave.
     func close(_ file: Int32)
-    /// Bytes from `offset` on; less than `byteCount` at the end of the file alone.
+    /// Bytes from `offset` on; fewer than `byteCount` only at the end of the file.
     func read(_ file: Int32, at offset: UInt64, byteCount: Int) throws(BlobError) -> [UInt8]
     /// Writes all of `bytes`.
     func write(_ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>) throws(BlobError)
-    /// How long the file is.
+    /// The file's length.
     func byteCount(_ file: Int32) throws(BlobError) -> UInt64
-    /// Returns once a power cut costs nothing of what was written (fdatasync).
+    /// Returns once everything written survives a power cut (fdatasync).
     func synchronize(_ file: Int32) throws(BlobError)
-    /// The same for the names in a folder.
+    /// The same for the names in a folder (fsync).
     func synchronizeFolder(_ name: String) throws(BlobError)
-    /// Both, for all files and folders at once (syncfs): one flush of the disk instead of one for each.
-    /// It waits for what other programs write on this file system, too.
+    /// Both for all files and folders at once (syncfs): one flush of the disk instead of one each.
+    /// It also waits for what other programs write on this file system.
     func synchronizeAll() throws(BlobError)
-    /// Makes a folder (0700), unless it is there.
+    /// Creates a folder (0700), unless it exists.
     func makeFolder(_ name: String) throws(BlobError)
-    /// Gives a file another name, in place of what has that.
+    /// Renames a file, replacing one with the new name.
     func rename(_ name: String, to other: String) throws(BlobError)
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     func remove(_ name: String) throws(BlobError)
     /// The names in a folder, ascending; none where there is no folder.
     func names(in folder: String) throws(BlobError) -> [String]
-    /// Bytes that may still be written.
+    /// Bytes that can still be written.
     func freeByteCount() throws(BlobError) -> UInt64
 }

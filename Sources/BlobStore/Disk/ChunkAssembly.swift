@@ -1,7 +1,7 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A chunk that is put together from pieces, and its hash as far as they came in a row.
+/// A chunk being assembled from pieces, with the hash of those that arrived in order.
 struct ChunkAssembly {
     /// The chunk's pieces.
     let pieces: Range<Int>
@@ -17,12 +17,12 @@ struct ChunkAssembly {
         has = [Bool](repeating: false, count: pieces.count)
     }
 
-    /// Whether this piece came before.
+    /// Whether this piece arrived before.
     func contains(_ piece: Int) -> Bool {
         pieces.contains(piece) && has[piece - pieces.lowerBound]
     }
 
-    /// Notes that a piece came, and hashes it if it is the next one.
+    /// Records a piece, and hashes it if it is the next one.
     mutating func insert(_ piece: Int, _ bytes: ArraySlice<UInt8>) {
         guard pieces.contains(piece), !contains(piece) else { return }
         has[piece - pieces.lowerBound] = true
@@ -32,7 +32,7 @@ struct ChunkAssembly {
         hashed += 1
     }
 
-    /// The leaf, once no piece is missing. Those that came out of turn are read again.
+    /// The leaf, once no piece is missing. Pieces that arrived out of order are read back.
     mutating func leaf(
         read: (Int) throws(BlobError) -> [UInt8]
     ) throws(BlobError) -> TreeHash {

@@ -1,20 +1,19 @@
 import WorkspaceCrypto
 public import WorkspaceModel
 
-/// Chunks on the disk: one file for each blob, `ab/<root in hexadecimal digits>`, below the folder
-/// of blobs.
+/// Chunks on disk: one file for each blob, `ab/<root in hexadecimal digits>`, below
+/// the folder of blobs.
 ///
-/// Chunk i lies at i * 2^k of the file, so it is as long as the ciphertext, with holes where
-/// nothing is held; behind that, from 2 chunks on, stand the leaves. A file for each chunk would
-/// make 4,096 of each GiB: as many names to sync, to remove and to look for at a start. Here one
-/// fdatasync covers 64 MiB.
+/// Chunk i is at offset i * 2^k, so the file is as long as the ciphertext, with holes for missing
+/// chunks; from 2 chunks on, the leaves follow. One file per chunk would be 4,096 files per GiB: as
+/// many names to sync, to remove and to look for at a start. Here one fdatasync covers 64 MiB.
 ///
-/// What holds after a kill or a power cut, at whatever call:
-/// - a bit is set only for chunks that `claim` gave, so after fdatasync of the file and fsync of the
-///   folders that name it, or one syncfs for many;
-/// - a put is `new/<number>` until a claim of it begins; a file under its name that was not claimed has
-///   no row, and the sweep of the next start removes it;
-/// - leaves are only believed when they lead to the root.
+/// Guarantees after a kill or a power cut, at any call:
+/// - a bit is set only for chunks that `claim` returned, so after fdatasync of the file and fsync
+///   of the folders that name it, or one syncfs for many;
+/// - a put is `new/<number>` until its claim begins; a file under its final name that was not
+///   claimed has no row, and the sweep of the next start removes it;
+/// - leaves are trusted only if they lead to the root.
 public final class ChunkFiles: ChunkStore {
     private struct Put {
         let name: String
@@ -33,7 +32,7 @@ public final class ChunkFiles: ChunkStore {
     private var puts: [UInt64: Put] = [:]
     private var nextTicket: UInt64 = 1
     private var assemblies: [AssemblyKey: ChunkAssembly] = [:]
-    /// What is stored since the last claim.
+    /// Chunks stored since the last claim.
     private var unclaimed: [BlobName: HaveMap] = [:]
     /// Folders with names that no fsync has covered.
     private var looseFolders: Set<String> = []
@@ -43,18 +42,18 @@ public final class ChunkFiles: ChunkStore {
     public private(set) var unclaimedByteCount = 0
 
     static let putFolder = "new"
-    /// The folder of what is being put, for who removes all of it.
+    /// The folder of unfinished puts, for callers that remove all of it.
     public static var putFolderName: String { putFolder }
 
-    /// A store on `disk`, on which `sweep` has to be called before anything else is.
+    /// A store on `disk`; `sweep` must be called before anything else.
     public init(_ disk: any BlobDisk) throws(BlobError) {
         self.disk = disk
         files = OpenFiles(disk)
         try disk.makeFolder(Self.putFolder)
     }
 
-    /// Removes what the last process had begun to put: none of it is continued, whatever the tables say.
-    /// To be called at a start, before there is a store over the folder.
+    /// Removes the last process's unfinished puts: none is continued, whatever the tables say.
+    /// Called at a start, before there is a store over the folder.
     public static func removeUnfinished(on disk: any BlobDisk) throws(BlobError) {
         for name in try disk.names(in: putFolder) { try disk.remove(putFolder + "/" + name) }
     }
@@ -66,7 +65,7 @@ public final class ChunkFiles: ChunkStore {
 
     // MARK: Names
 
-    /// Where a blob lies below the folder of blobs.
+    /// The path of a blob below the folder of blobs.
     public static func path(of root: BlobRoot) -> String { name(root) }
 
     static func name(_ root: BlobRoot) -> String { folder(root) + "/" + hex(root) }
@@ -92,7 +91,7 @@ public final class ChunkFiles: ChunkStore {
         guard bytes.count == shape.byteCount(ofPiece: piece) else { throw .badChunk(chunk) }
         let pieces = shape.pieces(of: chunk)
         if pieces.count == 1 {
-            // Nothing of a chunk of one piece is written that is wrong.
+            // A chunk of one piece is checked before it is written.
             guard Self.isRight(BlobTree.leaf(bytes.span), leaf, of: blob) else {
                 return .wrong(chunk: chunk)
             }
@@ -105,7 +104,7 @@ public final class ChunkFiles: ChunkStore {
         }
         var assembly = assemblies[key] ?? ChunkAssembly(pieces)
         guard !assembly.contains(piece) else { return .more }
-        // Until it is back in its place, an error leaves no trace of the chunk.
+        // Until it is put back, an error discards the chunk.
         assemblies[key] = nil
         try write(bytes, at: place.lowerBound, of: blob)
         assembly.insert(piece, bytes)
@@ -120,7 +119,7 @@ public final class ChunkFiles: ChunkStore {
         return noteWhole(chunk, of: blob)
     }
 
-    /// Whether a chunk has the hash that was proven, or, if it is the only one, leads to the root.
+    /// Whether a chunk has its proven hash, or, if it is the only one, leads to the root.
     static func isRight(_ found: TreeHash, _ leaf: TreeHash?, of blob: BlobName) -> Bool {
         if let leaf { return found == leaf }
         return blob.shape.chunkCount == 1
@@ -148,7 +147,7 @@ public final class ChunkFiles: ChunkStore {
         try disk.write(try opened(blob.root, isMade: true), at: offset, bytes)
     }
 
-    /// The blob's file; where it is missing it is made, or that is an error.
+    /// The blob's file; creates a missing one if `isMade`, else fails.
     private func opened(_ root: BlobRoot, isMade: Bool) throws(BlobError) -> Int32 {
         let name = Self.name(root)
         do throws(BlobError) { return try files.file(name, isNew: false) } catch {
@@ -162,7 +161,7 @@ public final class ChunkFiles: ChunkStore {
         let folder = Self.folder(root)
         try disk.makeFolder(folder)
         looseFolders.insert(folder)
-        // One that is there already may be of a process that ended before its claim.
+        // A folder that exists already may be left from a process that ended before its claim.
         if !sureFolders.contains(folder) { looseFolders.insert(".") }
     }
 
@@ -172,7 +171,7 @@ public final class ChunkFiles: ChunkStore {
     public func claim() throws(BlobError) -> [ChunkClaim] {
         let pending = unclaimed
         let finished = puts.filter { $0.value.tree != nil }
-        // An fdatasync that failed once may say nothing of those bytes the next time.
+        // After a failed fdatasync, a later one may succeed without having written those bytes.
         unclaimed = [:]
         unclaimedByteCount = 0
         let claims: [ChunkClaim]
@@ -183,8 +182,8 @@ public final class ChunkFiles: ChunkStore {
         return claims.sorted { $0.blob.root < $1.blob.root }
     }
 
-    /// Each file is synced, and each folder with a new name; many of them all at once. In between a file
-    /// may be found under its name that is not all there: nobody has claimed it then.
+    /// Syncs each file, and each folder with a new name, or everything at once if there are many.
+    /// Meanwhile a file may be incomplete under its final name: nobody has claimed it then.
     private func claim(
         _ pending: [BlobName: HaveMap], _ finished: [UInt64: Put]
     ) throws(BlobError) -> [ChunkClaim] {
@@ -192,7 +191,8 @@ public final class ChunkFiles: ChunkStore {
         var claims: [ChunkClaim] = []
         var named: [BlobRoot] = []
         var isClaimed = false
-        // Nobody knows what was named and not claimed: it would take room until the next start.
+        // Nobody knows of a file that was named and not claimed: it would take space
+        // until the next start.
         defer { if !isClaimed { for root in named { try? remove(root) } } }
         for (ticket, put) in finished.sorted(by: { $0.key < $1.key }) {
             guard let tree = put.tree else { continue }
@@ -319,7 +319,7 @@ public final class ChunkFiles: ChunkStore {
     public func abandonPut(_ ticket: PutTicket) {
         guard let put = puts.removeValue(forKey: ticket.number) else { return }
         disk.close(put.file)
-        // What stays is swept at the next start.
+        // The next start sweeps what remains.
         try? disk.remove(put.name)
     }
 

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Chunks in memory, for simulations: what was not claimed is lost with `crash`.
+/// Chunks in memory, for simulations: `crash` loses what was not claimed.
 public final class ChunkMemory: ChunkStore {
     private struct Key: Hashable {
         let root: BlobRoot
@@ -17,11 +17,11 @@ public final class ChunkMemory: ChunkStore {
     /// `ChunkStore.unclaimedByteCount`.
     public private(set) var unclaimedByteCount = 0
 
-    /// How many bytes of ciphertext fit in, so that simulations have full disks.
+    /// The capacity in bytes of ciphertext, so that simulations have full disks.
     public var byteCountMax: Int
-    /// What the next claim fails with, so that simulations have bad disks.
+    /// The error of the next claim, so that simulations have bad disks.
     public var claimFailure: BlobError?
-    /// How many there are.
+    /// Bytes in use.
     public private(set) var byteCount = 0
 
     /// An empty store.
@@ -38,7 +38,7 @@ public final class ChunkMemory: ChunkStore {
         unclaimedByteCount = 0
     }
 
-    /// Turns over one bit of a chunk, as a bad disk does.
+    /// Flips one bit of a chunk, as a bad disk does.
     public func damage(chunk: Int, of root: BlobRoot, byte: Int) {
         let key = Key(root: root, chunk: chunk)
         guard let bytes = chunks[key], bytes.indices.contains(byte) else { return }

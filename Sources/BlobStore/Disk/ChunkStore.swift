@@ -1,10 +1,10 @@
 public import WorkspaceModel
 
-/// What a store needs to know of a blob to find and judge its chunks.
+/// A blob as a chunk store needs to know it, to find and verify its chunks.
 public struct BlobName: Hashable, Sendable {
     /// Its root.
     public let root: BlobRoot
-    /// How it is cut.
+    /// Its division into chunks.
     public let shape: BlobShape
 
     /// A blob.
@@ -14,59 +14,59 @@ public struct BlobName: Hashable, Sendable {
     }
 }
 
-/// What came of a piece that was stored.
+/// The result of storing a piece.
 public enum PieceOutcome: Hashable, Sendable {
     /// Other pieces of its chunk are still to come.
     case more
-    /// Its chunk is whole and has the right hash. It is not claimed yet.
+    /// Its chunk is complete and has the right hash. It is not claimed yet.
     case whole(chunk: Int)
-    /// Its chunk is whole and wrong: nothing is kept of it.
+    /// Its chunk is complete and wrong: none of it is kept.
     case wrong(chunk: Int)
 }
 
-/// Chunks that a power cut does not take any more, so that their bits may be set.
+/// Chunks that survive a power cut, so that their bits may be set.
 public struct ChunkClaim: Hashable, Sendable {
-    /// Of which blob.
+    /// The blob.
     public let blob: BlobName
-    /// Which of its chunks.
+    /// The chunks.
     public let chunks: HaveMap
 
-    /// What `claim` gives.
+    /// A result of `claim`.
     public init(blob: BlobName, chunks: HaveMap) {
         self.blob = blob
         self.chunks = chunks
     }
 }
 
-/// A put that is under way, of the store that gave it.
+/// A put under way, valid for the store that returned it.
 public struct PutTicket: Hashable, Sendable {
     let number: UInt64
 }
 
-/// Where chunks are: the desk's side of files, on the disk or, for simulations, in memory.
+/// The storage of chunks, on disk or, for simulations, in memory.
 ///
 /// The node's tables say which chunks are held; the store says when that becomes true (`claim`).
-/// What is stored and not claimed may be gone after a kill, and nothing else is.
+/// Exactly what is stored and not claimed may be lost in a kill.
 public protocol ChunkStore: AnyObject {
-    /// Bytes that are stored and not claimed. From `BlobLimits.unclaimedBytesMax` on, claim.
+    /// Bytes stored and not claimed. From `BlobLimits.unclaimedBytesMax` on, claim.
     var unclaimedByteCount: Int { get }
 
-    /// Takes a piece of a chunk, in any order.
+    /// Stores a piece of a chunk, in any order.
     ///
-    /// - Parameter leaf: the chunk's hash, proven; `nil` of a blob's only chunk, which the root
-    ///   judges.
-    /// - Throws: `badChunk` for a piece that is none of the blob's or has another length, `noSpace`
-    ///   and `disk`: then the chunk's pieces have to come again.
+    /// - Parameter leaf: the chunk's proven hash; `nil` for a blob's only chunk, which
+    ///   the root verifies.
+    /// - Throws: `badChunk` for a piece that the blob does not have, or of the wrong length;
+    ///   `noSpace` and `disk`, after which the chunk's pieces have to be sent again.
     func store(
         _ bytes: ArraySlice<UInt8>, piece: Int, of blob: BlobName, leaf: TreeHash?
     ) throws(BlobError) -> PieceOutcome
 
-    /// Forgets the pieces of a chunk that is not whole.
+    /// Discards the pieces of an incomplete chunk.
     func forget(chunk: Int, of blob: BlobName)
 
-    /// Makes what was stored since the last time survive a power cut, puts too.
+    /// Makes everything stored since the last claim durable, puts included.
     ///
-    /// - Throws: `noSpace` and `disk`: of what was stored since, nothing is held then.
+    /// - Throws: `noSpace` and `disk`: none of what was stored since is held then.
     func claim() throws(BlobError) -> [ChunkClaim]
 
     /// The bytes of a piece.
@@ -77,38 +77,38 @@ public protocol ChunkStore: AnyObject {
     /// The bytes of a chunk.
     func chunk(_ chunk: Int, of blob: BlobName) throws(BlobError) -> [UInt8]
 
-    /// Keeps the tree of a blob of which something is held.
+    /// Stores the tree of a blob that is partly held.
     func keep(_ tree: BlobTree) throws(BlobError)
 
-    /// The tree that was kept, `nil` where there is none, or a damaged one.
+    /// The stored tree, `nil` if there is none or it is damaged.
     func tree(of blob: BlobName) throws(BlobError) -> BlobTree?
 
-    /// Begins a put, of which nobody knows the root yet.
+    /// Begins a put; its root is not known yet.
     func beginPut(_ shape: BlobShape) throws(BlobError) -> PutTicket
     /// Stores the next chunk of a put.
     func put(_ chunk: BlobSealer.Chunk, _ ticket: PutTicket) throws(BlobError)
-    /// Ends a put, which the next `claim` makes a blob.
+    /// Ends a put. The next `claim` turns it into a blob.
     func finishPut(_ ticket: PutTicket, tree: BlobTree) throws(BlobError)
-    /// Throws a put away.
+    /// Discards a put.
     func abandonPut(_ ticket: PutTicket)
 
     /// Removes everything of a blob.
     func remove(_ root: BlobRoot) throws(BlobError)
 
-    /// Removes everything that is of none of these blobs, at a start.
+    /// Removes all other blobs, at a start.
     ///
-    /// - Returns: how many files that were.
+    /// - Returns: how many files it removed.
     func sweep(keeping roots: Set<BlobRoot>) throws(BlobError) -> Int
 
-    /// What of `held` is there as far as the lengths of files tell, at a start or after a doubt.
+    /// The part of `held` that exists as far as file lengths tell, at a start or when in doubt.
     func reconcile(_ blob: BlobName, held: HaveMap) throws(BlobError) -> HaveMap
 }
 
 extension ChunkStore {
-    /// Whether a chunk that is held still has its hash (`blob.verify`, `check`).
+    /// Whether a held chunk still has its hash (`blob.verify`, `check`).
     ///
-    /// - Returns: `false` for one that is wrong or not there: clear its bit, and fetch it again.
-    /// - Throws: `badLeaves` where nothing says what its hash is, and what reading throws besides.
+    /// - Returns: `false` if it is wrong or missing: clear its bit, and fetch it again.
+    /// - Throws: `badLeaves` if its hash is unknown, and errors of reading.
     public func verify(chunk: Int, of blob: BlobName) throws(BlobError) -> Bool {
         let bytes: [UInt8]
         do throws(BlobError) { bytes = try self.chunk(chunk, of: blob) } catch {
@@ -123,9 +123,9 @@ extension ChunkStore {
         return tree.leaf(chunk) == leaf
     }
 
-    /// Puts a whole source, and nothing of it where that fails.
+    /// Puts a whole source, or discards everything on failure.
     ///
-    /// - Returns: its tree. It is held once `claim` has said so.
+    /// - Returns: its tree. The blob is held once `claim` has returned it.
     public func put(
         _ source: any ByteSource, shape: BlobShape, key: BlobKey
     ) throws(BlobError) -> BlobTree {

@@ -2,13 +2,12 @@ private import CLinux
 private import Glibc
 public import WorkspaceCrypto
 
-/// Saves a file into a folder of somebody's, never outside of it and never over something.
+/// Saves a file into a folder of the user's, never outside of it and never over an existing file.
 ///
-/// The folder is held open, so it does not matter what its path stands for meanwhile. The bytes go
-/// into a file of another name beside it, which gets the right one in one step that refuses where
-/// something has it.
+/// The folder is held open, so changes to its path do not matter. The bytes go into a draft beside
+/// the final name; renaming it is one atomic step that fails if the name is taken.
 public final class FileSaver {
-    /// The name under which it will stand.
+    /// The final name.
     public let name: String
     private let folder: Int32
     private let draft: String
@@ -17,13 +16,13 @@ public final class FileSaver {
     private var ahead = WriteAhead()
     private var isOver = false
 
-    /// Begins to save.
+    /// Creates the draft.
     ///
     /// - Parameters:
-    ///   - folder: a path that its user named.
-    ///   - name: one part of a path. What others wrote goes through `SafeFileName` first.
+    ///   - folder: a path that the user named.
+    ///   - name: one path component. Names from others must pass `SafeFileName` first.
     ///   - random: for the name of the draft.
-    /// - Throws: `exists` where something has the name already, `badName`, `missing`, `disk`.
+    /// - Throws: `exists` if the name is taken already, `badName`, `missing`, `disk`.
     public init(
         folder path: String, name: String, random: any RandomSource
     ) throws(BlobError) {
@@ -59,7 +58,7 @@ public final class FileSaver {
 
     /// Appends bytes.
     ///
-    /// - Throws: `noSpace` and `disk`; nothing is left of the file then.
+    /// - Throws: `noSpace` and `disk`; the draft is removed then.
     public func write(_ bytes: ArraySlice<UInt8>) throws(BlobError) {
         guard !isOver else { throw .closed }
         var error: BlobError?
@@ -85,9 +84,9 @@ public final class FileSaver {
         offset += UInt64(bytes.count)
     }
 
-    /// Gives the file its name, once all of it is on the disk.
+    /// Renames the draft, once all of it is on disk.
     ///
-    /// - Throws: `exists` where something has the name by now; nothing is left of the file then.
+    /// - Throws: `exists` if the name is taken by now; the draft is removed then.
     public func finish() throws(BlobError) {
         guard !isOver else { throw .closed }
         defer { abandon() }
@@ -96,14 +95,14 @@ public final class FileSaver {
         if wsx_rename_new_at(folder, draft, name) == 0 {
             isOver = true
         } else {
-            // Some file systems know no renaming that refuses.
+            // Some file systems do not support renaming without replacement.
             guard errno == EINVAL || errno == ENOSYS else { throw .last("renameat2") }
             guard linkat(folder, draft, folder, name, 0) == 0 else { throw .last("linkat") }
         }
         guard fsync(folder) == 0 else { throw .last("fsync") }
     }
 
-    /// Throws the draft away, if there is one.
+    /// Removes the draft, if there is one.
     public func abandon() {
         if !isOver { unlinkat(folder, draft, 0) }
         isOver = true

@@ -1,11 +1,11 @@
 private import Glibc
 
-/// A file of somebody's that is read from its beginning to its end, once.
+/// A user's file that is read once, from beginning to end.
 ///
-/// It must be a plain file, and stay the same meanwhile: its length and its times are compared
-/// after the last byte. What a link, a pipe or a device would give is never waited for.
+/// It must be a regular file and must not change meanwhile: length and times are compared after the
+/// last byte. Links, pipes and devices are refused without waiting for them.
 public final class FileSource: ByteSource {
-    /// What tells that a file was changed.
+    /// The attributes that reveal a change.
     private struct Mark: Equatable {
         let byteCount: Int
         let modified: [Int]
@@ -25,12 +25,13 @@ public final class FileSource: ByteSource {
 
     /// Opens the file at `path`.
     ///
-    /// - Throws: `notRegular` for what is no plain file, a link too; `missing`, `badName`, `disk`.
+    /// - Throws: `notRegular` for anything but a regular file, a link too; `missing`,
+    ///   `badName`, `disk`.
     public init(path: String) throws(BlobError) {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .badName }
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else {
-            // ENXIO is a socket, or a pipe that nobody writes to; ELOOP a link.
+            // ENXIO means a socket, or a pipe without a writer; ELOOP a link.
             if [ELOOP, ENXIO, EISDIR, ENODEV].contains(errno) { throw .notRegular }
             throw .last("open")
         }
@@ -50,12 +51,12 @@ public final class FileSource: ByteSource {
 
     deinit { close(file) }
 
-    /// How long the file was when it was opened.
+    /// The file's length when it was opened.
     public var byteCount: UInt64 { UInt64(clamping: mark.byteCount) }
 
     /// The next bytes.
     ///
-    /// - Throws: `changed` where the file got shorter, and, at its end, where it was touched.
+    /// - Throws: `changed` if the file got shorter or, at its end, was modified.
     public func read(_ byteCountMax: Int) throws(BlobError) -> [UInt8] {
         let wanted = min(max(0, byteCountMax), mark.byteCount - offset)
         guard wanted > 0 else {

@@ -1,15 +1,15 @@
 private import CLinux
 private import Glibc
 
-/// The file system, below one open folder.
+/// The file system below one open folder.
 ///
-/// The folder is held open, so nothing that is done to its path moves what is written. No link is
-/// followed at the end of a name.
+/// The folder is held open, so renaming it does not redirect writes. A link as the last path
+/// component is not followed.
 public final class KernelDisk: BlobDisk {
     private let folder: Int32
     private var ahead = WriteAhead()
 
-    /// The disk below the folder at `path`, which is made (0700) if it is missing.
+    /// The disk below the folder at `path`, which is created (0700) if missing.
     public init(folder path: String) throws(BlobError) {
         guard !path.utf8.contains(0) else { throw .badName }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw .last("mkdir") }
@@ -69,8 +69,7 @@ public final class KernelDisk: BlobDisk {
             return true
         }
         guard isWritten else { throw .last("pwrite") }
-        // Or 64 MiB would be written at the next claim, and the COMMIT of a message would wait behind
-        // them.
+        // Otherwise the next claim would write 64 MiB at once, and delay the COMMIT of a message.
         ahead.begin(file, at: offset, byteCount: bytes.count)
     }
 
@@ -102,7 +101,7 @@ public final class KernelDisk: BlobDisk {
         _ = try Self.retried("syncfs") { wsx_sync_file_system(folder) }
     }
 
-    /// Nothing counts that was written since the last sync where some of it was lost.
+    /// If some write was lost, nothing written since the last sync counts.
     private func throwFailure() throws(BlobError) {
         if let failure = ahead.takeFailure() { throw failure }
     }
@@ -151,7 +150,7 @@ public final class KernelDisk: BlobDisk {
         return bytes.overflow ? .max : bytes.partialValue
     }
 
-    /// The result of a call that is repeated for as long as a signal interrupts it.
+    /// The result of a call, repeated while a signal interrupts it.
     private static func retried(
         _ name: String, _ call: () -> Int32
     ) throws(BlobError) -> Int32 {
@@ -164,16 +163,16 @@ public final class KernelDisk: BlobDisk {
 }
 
 extension BlobError {
-    /// What the call that has just failed says.
+    /// The error of the call that has just failed.
     static func last(_ call: String) -> BlobError { system(call, errno) }
 
-    /// What an errno means here.
+    /// Maps an errno to an error.
     static func system(_ call: String, _ number: Int32) -> BlobError {
         switch number {
         case ENOSPC, EDQUOT: .noSpace
         case ENOENT: .missing
         case EEXIST: .exists
-        // A file larger than the limit of the process or the file system has no room, either.
+        // A file above the limit of the process or the file system has no room, either.
         case EFBIG: .noSpace
         default: .disk(call: call, number: number)
         }

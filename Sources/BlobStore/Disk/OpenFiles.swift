@@ -1,7 +1,7 @@
-/// Files that are open, those that were used last.
+/// An LRU list of open files.
 struct OpenFiles {
     private let disk: any BlobDisk
-    /// The last one was used last.
+    /// Ordered by last use, the most recent last.
     private var opened: [(name: String, file: Int32)] = []
 
     init(_ disk: any BlobDisk) { self.disk = disk }

@@ -1,16 +1,17 @@
 public import WorkspaceCrypto
 
-/// The key of one blob: drawn for one put, and in the manifests of the messages that have it.
+/// The key of one blob: drawn for one put, and contained in the manifests of the
+/// messages that attach it.
 ///
-/// Equal and hashable, because a message is; nothing prints it.
+/// Equatable and hashable because messages are; nothing prints it.
 public struct BlobKey: Hashable, Sendable {
     /// How many bytes every key has.
     public static let byteCount = 32
 
-    /// The key itself: to write it into a manifest that is sealed.
+    /// The raw key, for writing it into a manifest that will be sealed.
     public let exposedBytes: [UInt8]
 
-    /// Draws the key of a put, which nothing else is ever sealed under.
+    /// Draws the key of a put; nothing else is ever sealed under it.
     public init(using random: any RandomSource) {
         exposedBytes = random.bytes(Self.byteCount)
     }
@@ -21,14 +22,14 @@ public struct BlobKey: Hashable, Sendable {
         exposedBytes = bytes
     }
 
-    /// The same for the cipher.
+    /// The key for the cipher.
     public var cipherKey: SymmetricKey { SymmetricKey(exposedBytes) }
 }
 
 extension BlobKey: CustomStringConvertible, CustomReflectable {
-    /// Says what it is and nothing else, whoever prints it.
+    /// Prints only the type, so that printing a key never leaks it.
     public var description: String { "BlobKey" }
 
-    /// Nothing to look into.
+    /// No children, so that `dump` shows nothing.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

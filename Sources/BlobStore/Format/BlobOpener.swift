@@ -1,11 +1,11 @@
 import WorkspaceCrypto
 
-/// Opens chunks of a blob, in any order.
+/// Decrypts chunks of a blob, in any order.
 ///
-/// Chunks come from the own store, where each was compared with its leaf. So one that does not open
-/// was damaged since, or was sealed wrongly by whoever made the blob.
+/// Chunks come from this device's store, where each was verified against its leaf. So a chunk that
+/// does not open was damaged since, or its author sealed it wrongly.
 public struct BlobOpener {
-    /// How the blob is cut.
+    /// The blob's division into chunks.
     public let shape: BlobShape
     private let key: SymmetricKey
 
@@ -15,7 +15,7 @@ public struct BlobOpener {
         self.key = key.cipherKey
     }
 
-    /// The nonce of a chunk: its number in 8 bytes, the lowest first, and 16 zeros.
+    /// The nonce of a chunk: its number in 8 bytes, little endian, and 16 zeros.
     static func nonce(of chunk: Int) -> [UInt8] {
         var nonce = [UInt8](repeating: 0, count: XChaCha20Poly1305.nonceByteCount)
         var rest = UInt64(chunk)
@@ -28,7 +28,7 @@ public struct BlobOpener {
 
     /// A chunk's plaintext.
     ///
-    /// - Throws: `badChunk` where it has not the right length or does not open.
+    /// - Throws: `badChunk` if its length is wrong or it does not open.
     public func open(_ ciphertext: [UInt8], chunk: Int) throws(BlobError) -> [UInt8] {
         guard (0..<shape.chunkCount).contains(chunk),
             ciphertext.count == shape.ciphertextByteCount(of: chunk)
@@ -39,11 +39,11 @@ public struct BlobOpener {
         return buffer
     }
 
-    /// The plaintext in `range`, which is given to `take` chunk by chunk; `read` is asked for no
-    /// other chunks than those that hold it.
+    /// Passes the plaintext in `range` to `take`, chunk by chunk; calls `read` only for the chunks
+    /// that contain it.
     ///
-    /// - Throws: `badChunk`, and whatever `read` and `take` throw. A range that does not lie within
-    ///   the file is `tooLong`.
+    /// - Throws: `badChunk`, and errors of `read` and `take`; `tooLong` for a
+    ///   range outside the file.
     public func open(
         _ range: Range<UInt64>, read: (Int) throws(BlobError) -> [UInt8],
         take: (ArraySlice<UInt8>) throws(BlobError) -> Void

@@ -1,10 +1,10 @@
 import WorkspaceCrypto
 
-/// Seals a file chunk by chunk, as its bytes come, and names the blob at the end.
+/// Encrypts a file chunk by chunk as its bytes arrive, and names the blob at the end.
 ///
-/// It holds at most one chunk, and of the tree all leaves: 512 KiB at most. A sealer that is not
-/// finished is thrown away with its key: bytes that were sealed once are never sealed again under
-/// it, since a source may give others the second time.
+/// It holds at most one chunk, and all leaves of the tree: 512 KiB at most. An unfinished sealer is
+/// discarded with its key: bytes sealed once are never sealed again under it, since the source may
+/// return different ones the second time.
 public struct BlobSealer {
     /// A chunk of ciphertext.
     public struct Chunk: Equatable, Sendable {
@@ -13,14 +13,14 @@ public struct BlobSealer {
         /// The bytes, tag included.
         public let ciphertext: [UInt8]
 
-        /// A chunk, as `append` gives it.
+        /// A chunk as `append` returns it.
         public init(number: Int, ciphertext: [UInt8]) {
             self.number = number
             self.ciphertext = ciphertext
         }
     }
 
-    /// How the blob is cut.
+    /// The blob's division into chunks.
     public let shape: BlobShape
     private let key: SymmetricKey
     private var builder = TreeBuilder()
@@ -29,25 +29,26 @@ public struct BlobSealer {
 
     /// A sealer at the start of a file.
     ///
-    /// - Parameter key: drawn for this, and used for nothing else.
+    /// - Parameter key: drawn for this file, and used for nothing else.
     public init(shape: BlobShape, key: BlobKey) {
         self.shape = shape
         self.key = key.cipherKey
         leaves.reserveCapacity(shape.chunkCount)
     }
 
-    /// How many more bytes the next chunk takes, 0 after the last one; what to read is that.
+    /// How many more bytes the next chunk takes, 0 after the last one; read this many next.
     public var wantedByteCount: Int {
         shape.plaintextByteCount(of: leaves.count) - pending.count
     }
 
-    /// Whether all that was announced is here.
+    /// Whether all announced bytes have arrived.
     public var isWhole: Bool { leaves.count == shape.chunkCount }
 
-    /// Takes the next bytes of the file, in whatever portions they come.
+    /// Takes the next bytes of the file, in portions of any size.
     ///
-    /// - Returns: the chunks that are whole with them.
-    /// - Throws: `tooLong` for a byte after those that were announced; the sealer is of no more use.
+    /// - Returns: the chunks that they complete.
+    /// - Throws: `tooLong` for bytes beyond the announced size; the sealer must not
+    ///   be used afterwards.
     public mutating func append(_ bytes: ArraySlice<UInt8>) throws(BlobError) -> [Chunk] {
         var chunks: [Chunk] = []
         var rest = bytes
@@ -58,7 +59,7 @@ public struct BlobSealer {
                 pending.reserveCapacity(expected + BlobShape.tagByteCount)
             }
             let taken = rest.prefix(wantedByteCount)
-            // An announced size of 0 wants no byte at all.
+            // An announced size of 0 allows no byte at all.
             guard !taken.isEmpty else { throw .tooLong }
             pending.append(contentsOf: taken)
             rest = rest.dropFirst(taken.count)
@@ -69,8 +70,8 @@ public struct BlobSealer {
 
     /// Ends the file.
     ///
-    /// - Returns: the tree, and of an empty file its one chunk.
-    /// - Throws: `tooShort` where bytes that were announced did not come.
+    /// - Returns: the tree, and for an empty file its only chunk.
+    /// - Throws: `tooShort` if announced bytes are missing.
     public mutating func finish() throws(BlobError) -> (tree: BlobTree, last: Chunk?) {
         var last: Chunk?
         if shape.byteCount == 0, leaves.isEmpty { last = sealPending() }
@@ -89,17 +90,17 @@ public struct BlobSealer {
     }
 }
 
-/// Where the bytes of a file come from: a file, a client, a buffer.
+/// A source of a file's bytes: a file, a client, a buffer.
 public protocol ByteSource: AnyObject {
     /// The next bytes, at most `byteCountMax` of them; empty at the end and after it.
     func read(_ byteCountMax: Int) throws(BlobError) -> [UInt8]
 }
 
 extension BlobSealer {
-    /// Seals everything that a source gives, and hands each chunk on before it reads the next.
+    /// Seals everything from a source, passing each chunk on before reading the next.
     ///
-    /// - Throws: `tooShort` and `tooLong` where the source does not give what was announced, and
-    ///   whatever the source or `take` throws. What was taken then is thrown away by the caller.
+    /// - Throws: `tooShort` and `tooLong` if the source does not match the announced size, and
+    ///   errors of the source or `take`. The caller then discards what was passed on.
     public static func seal(
         _ source: any ByteSource, shape: BlobShape, key: BlobKey,
         take: (Chunk) throws(BlobError) -> Void

@@ -1,14 +1,14 @@
-/// How a blob of so many bytes is cut: everything that follows from its size alone.
+/// The division of a blob into chunks and pieces, which follows from its size alone.
 ///
-/// A chunk is 2^k bytes of ciphertext, the last one less; 16 of them are the tag, so it holds
-/// 2^k - 16 bytes of plaintext. k is the smallest from 18 on with at most 16,384 chunks. Chunk i
-/// lies at i * 2^k of the ciphertext, and pieces are its stretches of 2^18 bytes.
+/// A chunk is 2^k bytes of ciphertext, the last one fewer; 16 of them are the tag, so it holds 2^k
+/// - 16 bytes of plaintext. k is the smallest number from 18 on that gives at most 16,384 chunks.
+/// Chunk i starts at i * 2^k of the ciphertext. Pieces are blocks of 2^18 bytes.
 ///
-/// An empty blob has one chunk, of a tag alone, so every tree has a leaf.
+/// An empty blob has one chunk, which is only a tag, so every tree has a leaf.
 public struct BlobShape: Hashable, Sendable {
     /// Bytes of plaintext, at most `BlobLimits.blobBytesMax`.
     public let byteCount: UInt64
-    /// k: a whole chunk has 2^k bytes of ciphertext.
+    /// k: a full chunk has 2^k bytes of ciphertext.
     public let chunkBits: Int
     /// How many chunks there are, from 1 to `BlobLimits.chunkCountMax`.
     public let chunkCount: Int
@@ -16,7 +16,7 @@ public struct BlobShape: Hashable, Sendable {
     /// By how many bytes a chunk is longer than its plaintext.
     static let tagByteCount = 16
 
-    /// The shape of a blob of so many bytes, `nil` where blobs are not as large. Takes any number.
+    /// The shape of a blob of this size, `nil` if it is above the limit. Takes any number.
     public init?(byteCount: UInt64) {
         guard byteCount <= BlobLimits.blobBytesMax else { return nil }
         var bits = BlobLimits.chunkBitsMin
@@ -28,7 +28,7 @@ public struct BlobShape: Hashable, Sendable {
         chunkCount = Int(Self.chunkCount(of: byteCount, bits: bits))
     }
 
-    /// The shape that somebody else says a blob has, `nil` unless it is the one of that size.
+    /// The shape that a peer claims, `nil` unless it is the one of that size.
     public init?(untrusted byteCount: UInt64, chunkBits: UInt64) {
         guard let shape = Self(byteCount: byteCount), UInt64(shape.chunkBits) == chunkBits else {
             return nil
@@ -60,32 +60,32 @@ public struct BlobShape: Hashable, Sendable {
     /// The last chunk.
     public var lastChunk: Int { chunkCount - 1 }
 
-    /// Where a chunk's plaintext lies in the file, `nil` for a chunk that is none.
+    /// A chunk's plaintext range in the file, `nil` for an invalid chunk.
     public func plaintextRange(of chunk: Int) -> Range<UInt64>? {
         guard (0..<chunkCount).contains(chunk) else { return nil }
         let start = UInt64(chunk) * UInt64(plaintextBytesPerChunk)
         return start..<min(byteCount, start + UInt64(plaintextBytesPerChunk))
     }
 
-    /// Where a chunk lies in the ciphertext, `nil` for a chunk that is none.
+    /// A chunk's range in the ciphertext, `nil` for an invalid chunk.
     public func ciphertextRange(of chunk: Int) -> Range<UInt64>? {
         guard (0..<chunkCount).contains(chunk) else { return nil }
         let start = UInt64(chunk) << UInt64(chunkBits)
         return start..<min(ciphertextByteCount, start + UInt64(chunkBytes))
     }
 
-    /// Bytes of ciphertext in a chunk, 0 for one that is none.
+    /// Bytes of ciphertext in a chunk, 0 for an invalid one.
     public func ciphertextByteCount(of chunk: Int) -> Int {
         ciphertextRange(of: chunk).map { Int($0.upperBound - $0.lowerBound) } ?? 0
     }
 
-    /// Bytes of plaintext in a chunk, 0 for one that is none.
+    /// Bytes of plaintext in a chunk, 0 for an invalid one.
     public func plaintextByteCount(of chunk: Int) -> Int {
         plaintextRange(of: chunk).map { Int($0.upperBound - $0.lowerBound) } ?? 0
     }
 }
 
-/// Pieces: what one message carries of a chunk.
+/// Pieces: the part of a chunk that one message carries.
 extension BlobShape {
     /// How many pieces every chunk but the last has, as a power of two.
     private var pieceBits: Int { chunkBits - BlobLimits.chunkBitsMin }
@@ -96,43 +96,43 @@ extension BlobShape {
         return Int((ciphertextByteCount + piece - 1) / piece)
     }
 
-    /// The pieces of a chunk, empty for one that is none.
+    /// The pieces of a chunk, empty for an invalid one.
     public func pieces(of chunk: Int) -> Range<Int> {
         guard (0..<chunkCount).contains(chunk) else { return 0..<0 }
         let start = chunk << pieceBits
         return start..<min(pieceCount, (chunk + 1) << pieceBits)
     }
 
-    /// The chunk that a piece belongs to, `nil` for a piece that is none.
+    /// The chunk that contains a piece, `nil` for an invalid piece.
     public func chunk(ofPiece piece: Int) -> Int? {
         (0..<pieceCount).contains(piece) ? piece >> pieceBits : nil
     }
 
-    /// Where a piece lies in the ciphertext, `nil` for a piece that is none.
+    /// A piece's range in the ciphertext, `nil` for an invalid piece.
     public func ciphertextRange(ofPiece piece: Int) -> Range<UInt64>? {
         guard (0..<pieceCount).contains(piece) else { return nil }
         let start = UInt64(piece) * UInt64(BlobLimits.pieceBytesMax)
         return start..<min(ciphertextByteCount, start + UInt64(BlobLimits.pieceBytesMax))
     }
 
-    /// Bytes in a piece, 0 for one that is none.
+    /// Bytes in a piece, 0 for an invalid one.
     public func byteCount(ofPiece piece: Int) -> Int {
         ciphertextRange(ofPiece: piece).map { Int($0.upperBound - $0.lowerBound) } ?? 0
     }
 }
 
-/// Ranges of plaintext, as HTTP asks for them.
+/// Ranges of plaintext, as in HTTP range requests.
 extension BlobShape {
     /// The part of one chunk that a range of plaintext needs.
     public struct Stretch: Hashable, Sendable {
-        /// Which chunk.
+        /// The chunk.
         public let chunk: Int
-        /// Which bytes of its plaintext.
+        /// The range in its plaintext.
         public let bytes: Range<Int>
     }
 
-    /// The chunks that hold `range`, in order, and which bytes of each; empty for a range that is
-    /// empty or does not lie within the file.
+    /// The chunks that contain `range`, in order, with the bytes of each; empty for a range that is
+    /// empty or outside the file.
     public func stretches(of range: Range<UInt64>) -> [Stretch] {
         guard !range.isEmpty, range.upperBound <= byteCount else { return [] }
         let size = UInt64(plaintextBytesPerChunk)

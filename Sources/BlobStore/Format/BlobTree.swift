@@ -1,33 +1,33 @@
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// What the names of files' parts name. No value of these types exists.
+/// Phantom types for names in file formats. No value of these types exists.
 public enum NamedInBlobs {
     /// A blob: size, chunk size and tree of its ciphertext.
     public enum Blob {}
-    /// A part of the tree: a chunk, or two parts.
+    /// A node of the tree: a chunk, or two nodes.
     public enum Node {}
 }
 
-/// The name of a blob, and the right to its ciphertext.
+/// The name of a blob. Knowing it grants access to the ciphertext.
 public typealias BlobRoot = Identifier32<NamedInBlobs.Blob>
-/// The hash of a chunk (a leaf), or of two parts of the tree.
+/// The hash of a chunk (a leaf), or of two nodes.
 public typealias TreeHash = Identifier32<NamedInBlobs.Node>
 
-/// The hash tree over a blob's chunks, whole: at most 1 MiB.
+/// The complete hash tree over a blob's chunks: at most 1 MiB.
 ///
-/// leaf = H("wsx-leaf1", ciphertext of the chunk), node = H("wsx-node1", left || right), an odd
-/// node goes up as it is, root = H("wsx-blob1", Enc array [bytes, k, top]): so a wrong size has
-/// another name.
+/// leaf = H("wsx-leaf1", ciphertext of the chunk), node = H("wsx-node1", left || right), an
+/// odd node moves up unchanged, root = H("wsx-blob1", Enc array [bytes, k, top]): so a wrong
+/// size gives another name.
 public struct BlobTree: Hashable, Sendable {
-    /// What it is the tree of.
+    /// The blob's shape.
     public let shape: BlobShape
-    /// The leaves, then the nodes above them, up to the top alone.
+    /// The leaves, then the nodes above them, up to the single top.
     let levels: [[TreeHash]]
     /// The blob's name.
     public let root: BlobRoot
 
-    /// The tree over these leaves, `nil` unless there are as many as chunks.
+    /// The tree over these leaves, `nil` unless there is one for each chunk.
     public init?(shape: BlobShape, leaves: [TreeHash]) {
         guard leaves.count == shape.chunkCount else { return nil }
         var levels = [leaves]
@@ -42,7 +42,7 @@ public struct BlobTree: Hashable, Sendable {
         root = Self.root(shape: shape, top: top)
     }
 
-    /// The same, `nil` also where they do not lead to `root`.
+    /// The same, also `nil` if they do not lead to `root`.
     public init?(shape: BlobShape, leaves: [TreeHash], root: BlobRoot) {
         guard let tree = Self(shape: shape, leaves: leaves), tree.root == root else { return nil }
         self = tree
@@ -57,12 +57,12 @@ public struct BlobTree: Hashable, Sendable {
     /// The hashes of all chunks.
     public var leaves: [TreeHash] { levels.first ?? [] }
 
-    /// The hash of one chunk, `nil` for one that is none.
+    /// The hash of one chunk, `nil` for an invalid one.
     public func leaf(_ chunk: Int) -> TreeHash? {
         (0..<shape.chunkCount).contains(chunk) ? leaves[chunk] : nil
     }
 
-    /// The hash of the part over chunks from `start`, 2^`level` of them or what is left.
+    /// The hash of the node over the chunks from `start`: 2^`level` of them or the rest.
     func part(from start: Int, level: Int) -> TreeHash? {
         guard levels.indices.contains(level) else { return nil }
         let index = start >> level
@@ -76,10 +76,10 @@ extension BlobTree {
         Hash.name("wsx-leaf1", span: ciphertext)
     }
 
-    /// The hash of a chunk whose ciphertext comes in parts: what it is finished into is a leaf.
+    /// The hash of a chunk whose ciphertext arrives in parts: finishing it gives the leaf.
     public static func leafStream() -> HashStream { HashStream("wsx-leaf1") }
 
-    /// The hash of two parts of the tree that lie side by side.
+    /// The hash of two adjacent nodes.
     public static func node(_ left: TreeHash, _ right: TreeHash) -> TreeHash {
         var both: [UInt8] = []
         both.reserveCapacity(64)
@@ -99,17 +99,17 @@ extension BlobTree {
     }
 }
 
-/// Makes a tree's root from leaves that come one after the other, in memory of one hash a level.
+/// Computes a tree's root from leaves in order, with one hash of memory per level.
 public struct TreeBuilder: Sendable {
-    /// Whole parts of the tree, the largest first, and how many chunks each covers.
+    /// Complete subtrees, the largest first, with the number of chunks in each.
     private var parts: [(hash: TreeHash, chunks: Int)] = []
-    /// How many leaves came.
+    /// How many leaves were appended.
     public private(set) var count = 0
 
     /// A tree without leaves.
     public init() {}
 
-    /// Takes the next chunk's leaf.
+    /// Appends the next chunk's leaf.
     public mutating func append(_ leaf: TreeHash) {
         count += 1
         var part = (hash: leaf, chunks: 1)
@@ -120,7 +120,7 @@ public struct TreeBuilder: Sendable {
         parts.append(part)
     }
 
-    /// The root, `nil` unless as many leaves came as there are chunks.
+    /// The root, `nil` unless there is one leaf for each chunk.
     public func root(of shape: BlobShape) -> BlobRoot? {
         guard count == shape.chunkCount, var top = parts.last?.hash else { return nil }
         for part in parts.dropLast().reversed() { top = BlobTree.node(part.hash, top) }

@@ -1,9 +1,10 @@
 public import WorkspaceModel
 
-/// A map is written as the lengths of its runs, in turns: how many chunks are not held, how many
-/// are, and so on. The last number is of chunks that are held; what comes behind is not.
+/// A map is encoded as run lengths: alternately how many chunks are missing and how many are held.
+/// The last number counts held chunks; all further ones are missing.
 ///
-/// Only the first number may be 0. So a map has one form, of 16 KiB at most, and 2 or 3 bytes where
+/// Only the first number may be 0. So a map has one encoding, of 16 KiB at most, and of 2 or 3
+/// bytes while a transfer runs from beginning to end.
 /// a transfer goes from the beginning to the end.
 extension HaveMap {
     /// Writes `Enc` array of the lengths.
@@ -18,7 +19,7 @@ extension HaveMap {
         }
     }
 
-    /// Reads what `encode(to:)` wrote of a blob with so many chunks.
+    /// Reads what `encode(to:)` wrote for a blob of this many chunks.
     public init(chunkCount: Int, from decoder: inout CBORDecoder) throws(Malformed) {
         self.init(chunkCount: chunkCount)
         let start = decoder.position
@@ -27,7 +28,7 @@ extension HaveMap {
         var end = 0
         for index in 0..<count {
             let start = decoder.position
-            // What is left bounds each, so nothing adds up to more.
+            // The remaining chunks bound each length, so the sum cannot exceed them.
             let length = try decoder.int(max: chunkCount - end)
             guard length > 0 || index == 0 else { throw Malformed(.inconsistent, at: start) }
             if index % 2 == 1 { insert(end..<end + length) }
@@ -35,14 +36,14 @@ extension HaveMap {
         }
     }
 
-    /// The same as a whole, for a table.
+    /// The encoding as a byte string, for a table.
     public var encoded: [UInt8] {
         var encoder = CBOREncoder()
         encode(to: &encoder)
         return encoder.bytes
     }
 
-    /// The map that `encoded` gave.
+    /// The map that `encoded` returned.
     public init(chunkCount: Int, decoding bytes: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(bytes)
         try self.init(chunkCount: chunkCount, from: &decoder)

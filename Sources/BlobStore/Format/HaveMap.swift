@@ -1,6 +1,6 @@
-/// Which chunks of a blob are held: a bit for each, at most 2 KiB.
+/// A bitmap of the chunks that are held, at most 2 KiB.
 ///
-/// A value: what the tables keep, what peers tell, and what a transfer still wants.
+/// A value type: stored in the tables, sent to peers, and used by transfers for what is missing.
 public struct HaveMap: Hashable, Sendable {
     /// How many chunks there are.
     public let chunkCount: Int
@@ -8,9 +8,9 @@ public struct HaveMap: Hashable, Sendable {
     public private(set) var heldCount: Int
     private var words: [UInt64]
 
-    /// Nothing of a blob with so many chunks.
+    /// An empty map for this many chunks.
     ///
-    /// - Precondition: no more than `BlobLimits.chunkCountMax`, as every shape has.
+    /// - Precondition: at most `BlobLimits.chunkCountMax`, as in every shape.
     public init(chunkCount: Int) {
         precondition((0...BlobLimits.chunkCountMax).contains(chunkCount), "no blob has as many")
         self.chunkCount = chunkCount
@@ -18,10 +18,10 @@ public struct HaveMap: Hashable, Sendable {
         words = [UInt64](repeating: 0, count: (chunkCount + 63) / 64)
     }
 
-    /// Nothing of a blob.
+    /// An empty map for a blob.
     public init(_ shape: BlobShape) { self.init(chunkCount: shape.chunkCount) }
 
-    /// All of a blob.
+    /// The full map of a blob.
     public static func whole(_ shape: BlobShape) -> HaveMap {
         var map = HaveMap(shape)
         map.insert(0..<shape.chunkCount)
@@ -34,41 +34,41 @@ public struct HaveMap: Hashable, Sendable {
     /// Whether none is.
     public var isEmpty: Bool { heldCount == 0 }
 
-    /// Whether a chunk is held; one that is none is not.
+    /// Whether a chunk is held; `false` for an invalid one.
     public func contains(_ chunk: Int) -> Bool {
         guard (0..<chunkCount).contains(chunk) else { return false }
         return words[chunk >> 6] & 1 << UInt64(chunk & 63) != 0
     }
 
-    /// Notes that a chunk is held. A chunk that is none changes nothing.
+    /// Marks a chunk as held. Ignores an invalid one.
     public mutating func insert(_ chunk: Int) {
         guard (0..<chunkCount).contains(chunk), !contains(chunk) else { return }
         words[chunk >> 6] |= 1 << UInt64(chunk & 63)
         heldCount += 1
     }
 
-    /// The same of all chunks in a range.
+    /// Marks all chunks in a range as held.
     public mutating func insert(_ chunks: Range<Int>) {
         for chunk in chunks.clamped(to: 0..<chunkCount) { insert(chunk) }
     }
 
-    /// Notes that a chunk is not held.
+    /// Marks a chunk as missing.
     public mutating func remove(_ chunk: Int) {
         guard contains(chunk) else { return }
         words[chunk >> 6] &= ~(1 << UInt64(chunk & 63))
         heldCount -= 1
     }
 
-    /// Notes what `other` holds, too.
+    /// Adds the chunks that `other` holds.
     ///
-    /// - Precondition: both are of as many chunks.
+    /// - Precondition: both have the same number of chunks.
     public mutating func formUnion(_ other: HaveMap) {
         precondition(chunkCount == other.chunkCount, "maps of two blobs")
         for index in words.indices { words[index] |= other.words[index] }
         heldCount = words.reduce(0) { $0 + $1.nonzeroBitCount }
     }
 
-    /// The chunks that are held in rows, ascending, with a gap between any two.
+    /// The runs of held chunks, ascending, with a gap between any two.
     public var runs: [Range<Int>] {
         var runs: [Range<Int>] = []
         var chunk = first(from: 0, held: true)
@@ -80,7 +80,7 @@ public struct HaveMap: Hashable, Sendable {
         return runs
     }
 
-    /// The first chunk from `start` on that is held, or that is not.
+    /// The first chunk from `start` on that is held, or missing.
     public func first(from start: Int, held: Bool) -> Int? {
         guard start >= 0 else { return nil }
         var chunk = start
@@ -96,8 +96,8 @@ public struct HaveMap: Hashable, Sendable {
         return nil
     }
 
-    /// The first chunk that all of some maps hold and none of others, `nil` where there is none, or
-    /// one of the maps is of another blob.
+    /// The first chunk that all maps of one list hold and none of the other; `nil` if there is
+    /// none, or a map belongs to another blob.
     static func first(in inside: [HaveMap], outside: [HaveMap]) -> Int? {
         guard let first = inside.first,
             (inside + outside).allSatisfy({ $0.chunkCount == first.chunkCount })
@@ -111,7 +111,7 @@ public struct HaveMap: Hashable, Sendable {
         return nil
     }
 
-    /// How many bytes of ciphertext the chunks that are held have.
+    /// Bytes of ciphertext in the held chunks.
     public func byteCount(of shape: BlobShape) -> UInt64 {
         guard shape.chunkCount == chunkCount else { return 0 }
         let whole = UInt64(heldCount) << UInt64(shape.chunkBits)
@@ -120,7 +120,7 @@ public struct HaveMap: Hashable, Sendable {
         return whole - UInt64(missing)
     }
 
-    /// How many bytes of the file those chunks hold.
+    /// Bytes of the file in those chunks.
     public func plaintextByteCount(of shape: BlobShape) -> UInt64 {
         let tags = UInt64(heldCount) * UInt64(BlobShape.tagByteCount)
         let bytes = byteCount(of: shape)

@@ -1,9 +1,10 @@
 public import WorkspaceModel
 
-/// The files of a message: what stands in its content under key 32.
+/// The files of a message: key 32 of its content.
 ///
-/// Enc array of at most 20, each [name, type, size, k, root, key] for a blob, or [name, type, bytes]
-/// for a file that lies in the message itself. Whoever reads the message can fetch and open them.
+/// `Enc` array of at most 20, each [name, type, size, k, root, key] for a blob, or [name,
+/// type, bytes] for a file embedded in the message. Everyone who can read the message can
+/// fetch and open them.
 public struct Manifest: Hashable, Sendable {
     /// One file.
     public struct Item: Hashable, Sendable {
@@ -11,13 +12,13 @@ public struct Manifest: Hashable, Sendable {
         public enum Contents: Hashable, Sendable {
             /// In a blob, sealed under a key of its own.
             case blob(BlobRoot, BlobShape, BlobKey)
-            /// Here, at most `BlobLimits.inlineBytesMax`.
+            /// Embedded, at most `BlobLimits.inlineBytesMax`.
             case inline([UInt8])
         }
 
-        /// What its sender calls it.
+        /// The sender's name for it.
         public let name: FileName
-        /// What its sender takes it for.
+        /// The sender's media type for it.
         public let type: MediaType
         /// Where its bytes are.
         public let contents: Contents
@@ -37,19 +38,19 @@ public struct Manifest: Hashable, Sendable {
             }
         }
 
-        /// The blob that has its bytes, `nil` where they lie in the message.
+        /// The blob with its bytes, `nil` if they are embedded.
         public var root: BlobRoot? {
             if case .blob(let root, _, _) = contents { root } else { nil }
         }
     }
 
-    /// The files, in the order in which they are shown.
+    /// The files, in display order.
     public let items: [Item]
 
-    /// A manifest of our own.
+    /// A manifest written here.
     ///
-    /// - Throws: `tooLarge` where there are too many files or bytes for one message, `badManifest`
-    ///   without any file and for a blob without bytes, which lies in the message.
+    /// - Throws: `tooLarge` for too many files or bytes; `badManifest` without any file, and for an
+    ///   empty blob, which must be embedded.
     public init(_ items: [Item]) throws(BlobError) {
         guard !items.isEmpty else { throw .badManifest }
         guard items.count <= BlobLimits.attachmentsMax else { throw .tooLarge }
@@ -90,7 +91,7 @@ extension Manifest {
         }
     }
 
-    /// Reads what `encode(to:)` wrote. Sizes are judged before anything is made room for.
+    /// Reads what `encode(to:)` wrote. Checks sizes before allocating.
     public init(from decoder: inout CBORDecoder) throws(Malformed) {
         let start = decoder.position
         var items: [Item] = []
@@ -102,14 +103,14 @@ extension Manifest {
         self.items = items
     }
 
-    /// The same as a whole.
+    /// The encoding as a byte string.
     public var encoded: [UInt8] {
         var encoder = CBOREncoder(reservingBytes: 256)
         encode(to: &encoder)
         return encoder.bytes
     }
 
-    /// The manifest that `encoded` gave.
+    /// The manifest that `encoded` returned.
     public init(decoding bytes: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(bytes)
         try self.init(from: &decoder)

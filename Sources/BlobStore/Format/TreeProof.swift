@@ -1,18 +1,18 @@
-/// Some leaves of a tree in a row, and what else it takes to see that they belong to a root.
+/// Consecutive leaves of a tree, with the hashes that prove that they belong to a root.
 ///
-/// The hashes are those of the largest parts of the tree that lie outside, in the order in which
-/// their chunks do: at most two for each level.
+/// The hashes are those of the largest subtrees outside the range, in the order of their chunks: at
+/// most two for each level.
 public struct TreeProof: Hashable, Sendable {
-    /// What the leaves are of.
+    /// The shape of the leaves' blob.
     public let shape: BlobShape
     /// The first chunk.
     public let first: Int
-    /// The hashes of the chunks from there on, not empty.
+    /// The hashes of the chunks from there on; not empty.
     public let leaves: [TreeHash]
-    /// The parts beside them.
+    /// The subtrees beside them.
     public let hashes: [TreeHash]
 
-    /// A claim, which `isValid` judges.
+    /// An unverified claim; see `isValid`.
     public init(shape: BlobShape, first: Int, leaves: [TreeHash], hashes: [TreeHash]) {
         self.shape = shape
         self.first = first
@@ -20,7 +20,7 @@ public struct TreeProof: Hashable, Sendable {
         self.hashes = hashes
     }
 
-    /// The chunks whose leaves these are, `nil` where there are no such chunks.
+    /// The chunks of the leaves, `nil` if the blob does not have them.
     public var chunks: Range<Int>? {
         guard !leaves.isEmpty, first >= 0, first < shape.chunkCount,
             leaves.count <= shape.chunkCount - first
@@ -28,7 +28,7 @@ public struct TreeProof: Hashable, Sendable {
         return first..<first + leaves.count
     }
 
-    /// Whether the leaves are those that the blob `root` has there. Takes any claim.
+    /// Whether the blob `root` has these leaves there. Takes any claim.
     public func isValid(for root: BlobRoot) -> Bool {
         guard let chunks, hashes.count <= BlobLimits.proofHashesMax else { return false }
         var walk = Walk(proof: self, chunks: chunks)
@@ -38,20 +38,20 @@ public struct TreeProof: Hashable, Sendable {
         return BlobTree.root(shape: shape, top: top) == root
     }
 
-    /// Where a part with more than one chunk divides: behind the largest power of two below it.
+    /// Where a subtree with more than one chunk splits: at the largest power of two below its size.
     static func half(of part: Range<Int>) -> Int {
         var half = 1
         while half * 2 < part.count { half *= 2 }
         return part.lowerBound + half
     }
 
-    /// Computes the top from the leaves and the parts beside them.
+    /// Computes the top from the leaves and the subtrees beside them.
     private struct Walk {
         let proof: TreeProof
         let chunks: Range<Int>
         var used = 0
 
-        /// As deep as the tree has levels, 15 at most.
+        /// Recurses as deep as the tree has levels, 15 at most.
         mutating func hash(over part: Range<Int>) -> TreeHash? {
             guard part.overlaps(chunks) else {
                 guard used < proof.hashes.count else { return nil }
@@ -69,7 +69,7 @@ public struct TreeProof: Hashable, Sendable {
 }
 
 extension BlobTree {
-    /// The leaves of some chunks with their proof, `nil` where there are no such chunks.
+    /// The leaves of some chunks with their proof, `nil` for invalid chunks.
     public func proof(of chunks: Range<Int>) -> TreeProof? {
         guard !chunks.isEmpty, chunks.lowerBound >= 0, chunks.upperBound <= shape.chunkCount else {
             return nil

@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
-/// Between messages and bytes: `type u8 || Enc map`, but for a piece, whose bytes stand there as
-/// they are: `83 || root 32 || piece number u32, lowest byte first || bytes`.
+/// Encodes and decodes messages: `type u8 || Enc map`. Only a piece carries its bytes raw: `83 ||
+/// root 32 || piece number u32, little endian || bytes`.
 extension BlobMessage {
     /// The first bytes of these messages.
     public static let types: ClosedRange<UInt8> = 0x80...0x84
@@ -9,7 +9,7 @@ extension BlobMessage {
     public static let pieceHeadBytes = 37
     private static let pieceType: UInt8 = 0x83
 
-    /// The largest number of a piece, and one more.
+    /// One more than the largest piece number.
     private static let pieceCountMax =
         BlobLimits.chunkCountMax << (BlobLimits.chunkBitsMax - BlobLimits.chunkBitsMin)
 
@@ -37,7 +37,8 @@ extension BlobMessage {
         }
     }
 
-    /// What stands before a piece's bytes, for who reads these from a file into the same array.
+    /// The head of a piece's message, for callers that read the bytes from a file
+    /// into the same array.
     public static func pieceHead(_ root: BlobRoot, _ number: Int) -> [UInt8] {
         var head: [UInt8] = [pieceType]
         head.reserveCapacity(pieceHeadBytes + BlobLimits.pieceBytesMax)
@@ -48,7 +49,7 @@ extension BlobMessage {
         return head
     }
 
-    /// A message from its bytes, `nil` for a type that is none of these.
+    /// A message from its bytes, `nil` for an unknown type.
     public static func decoded(_ bytes: [UInt8]) throws(Malformed) -> BlobMessage? {
         guard let type = bytes.first, types.contains(type) else { return nil }
         guard bytes.count <= BlobLimits.messageBytesMax else {
@@ -194,7 +195,7 @@ extension CBORDecoder {
         return shape
     }
 
-    /// Reads [first, count], which is not empty and ends at `end` at the latest.
+    /// Reads [first, count], which must not be empty and must end at `end` at the latest.
     fileprivate mutating func range(below end: Int) throws(Malformed) -> Range<Int> {
         let start = position
         try arrayCount(exactly: 2)
@@ -204,7 +205,7 @@ extension CBORDecoder {
         return first..<first + count
     }
 
-    /// Reads ranges that ascend with a gap between any two.
+    /// Reads ascending ranges with a gap between any two.
     fileprivate mutating func ranges(below end: Int) throws(Malformed) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for _ in 0..<(try arrayCount(max: BlobLimits.rangesPerMessageMax)) {
@@ -238,7 +239,7 @@ extension CBORDecoder {
         let range = try byteStringRange(maxCount: max * 32)
         var hashes: [TreeHash] = []
         for offset in stride(from: range.lowerBound, to: range.upperBound, by: 32) {
-            // The end of the range bounds the last one, too.
+            // The end of the range bounds the last one too.
             guard offset + 32 <= range.upperBound,
                 let hash = TreeHash(untrusted: bytes, in: offset..<offset + 32)
             else { throw Malformed(.countExceeded, at: start) }

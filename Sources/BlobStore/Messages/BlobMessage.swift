@@ -1,30 +1,30 @@
 public import WorkspaceModel
 
-/// What peers say to each other about blobs. Types from 0x80 on: who does not know them ignores them.
+/// Messages about blobs. Types from 0x80 on: peers that do not know them ignore them.
 ///
-/// Knowing a root is the right to its ciphertext, so no message names a workspace, and no message
-/// lists roots. Who is asked about a root that it does not hold answers as if it had never heard it.
+/// Knowing a root grants access to its ciphertext, so no message names a workspace, and no message
+/// lists roots. A peer answers for a root that it does not hold as if it had never heard of it.
 public enum BlobMessage: Hashable, Sendable {
-    /// 80: asks for pieces and leaves, and for word of what the other holds now and later.
+    /// 80: requests pieces and leaves, and updates on what the peer holds.
     case want(BlobWant)
-    /// 81: what the sender holds of a blob.
+    /// 81: the chunks that the sender holds of a blob.
     case have(BlobRoot, BlobHolding?)
-    /// 82: leaves that were asked for, with their proof.
+    /// 82: requested leaves, with their proof.
     case leaves(BlobRoot, TreeProof)
-    /// 83: one piece that was asked for.
+    /// 83: one requested piece.
     case piece(BlobPiece)
-    /// 84: from who asked: do not send these any more. From who was asked: these will not come.
-    /// `nil` means all, and of the asker that it wants no more word.
+    /// 84: from the requester: no longer send these. From the requested peer: these will not come.
+    /// `nil` means all, and from the requester that it needs no more updates.
     case cancel(BlobRoot, pieces: [Range<Int>]?)
 }
 
-/// What somebody wants of a blob.
+/// A request for parts of a blob.
 public struct BlobWant: Hashable, Sendable {
-    /// Which blob.
+    /// The blob.
     public var root: BlobRoot
-    /// Which pieces, ascending and apart; none where only word of what is held is wanted.
+    /// The pieces, as ascending separate ranges; none to request only updates.
     public var pieces: [Range<Int>]
-    /// The chunks whose leaves are wanted, too.
+    /// The chunks whose leaves are requested.
     public var leaves: Range<Int>?
 
     /// A request.
@@ -35,14 +35,14 @@ public struct BlobWant: Hashable, Sendable {
     }
 }
 
-/// What somebody holds of a blob.
+/// The part of a blob that a peer holds.
 public struct BlobHolding: Hashable, Sendable {
-    /// How it is cut. Part of the root, so a lie is found with the first leaf.
+    /// The blob's shape. It is part of the root, so a false one is detected with the first leaf.
     public let shape: BlobShape
-    /// Which chunks.
+    /// The chunks.
     public let map: HaveMap
 
-    /// - Precondition: `map` is of as many chunks as `shape` has.
+    /// - Precondition: `map` has as many chunks as `shape`.
     public init(shape: BlobShape, map: HaveMap) {
         precondition(map.chunkCount == shape.chunkCount, "the map of another blob")
         self.shape = shape
@@ -50,11 +50,11 @@ public struct BlobHolding: Hashable, Sendable {
     }
 }
 
-/// A piece as it lies in the message that carried it: nothing is copied on the way to the disk.
+/// A piece as a slice of its message: it reaches the disk without a copy.
 public struct BlobPiece: Hashable, Sendable {
-    /// Which blob.
+    /// The blob.
     public let root: BlobRoot
-    /// Which piece.
+    /// The piece's number.
     public let number: Int
     /// Its bytes, 1 to `BlobLimits.pieceBytesMax`.
     public let bytes: ArraySlice<UInt8>

@@ -1,13 +1,13 @@
-/// The name of a file, fit to be written into a message.
+/// A file name in a message.
 ///
-/// The wire form is judged by lists that no Unicode version changes: 1 to 255 bytes of UTF-8, no
-/// `/` or `\`, no control, no character that reorders or breaks the line, not `.` or `..`. What
-/// comes from a path, which may be any bytes, is made to fit.
+/// The wire form is defined by lists that no Unicode version changes: 1 to 255 bytes of UTF-8, no
+/// `/` or `\`, no control character, no character that reorders or breaks the line, not `.` or
+/// `..`. A name from a path, which may be any bytes, is converted to fit.
 public struct FileName: Hashable, Sendable {
     /// The name.
     public let text: String
 
-    /// The name that somebody else wrote, `nil` unless it keeps to the rules.
+    /// A name from someone else, `nil` unless it conforms.
     public init?(untrusted text: String) {
         guard (1...BlobLimits.fileNameBytesMax).contains(text.utf8.count),
             text.unicodeScalars.allSatisfy({ !$0.isRefusedInFileNames }), text != ".", text != ".."
@@ -15,8 +15,8 @@ public struct FileName: Hashable, Sendable {
         self.text = text
     }
 
-    /// The name of the file at a path, or one that somebody typed: its last part, with `_` for what
-    /// no name may have, and cut before the ending where it is too long.
+    /// The name of the file at a path, or one that a person typed: the last path component, with
+    /// `_` for forbidden characters, shortened before its extension if too long.
     public init(fitting path: [UInt8]) {
         text = SafeFileName.fitted(
             SafeFileName.lastPart(of: path), byteCountMax: BlobLimits.fileNameBytesMax)
@@ -24,24 +24,24 @@ public struct FileName: Hashable, Sendable {
 }
 
 extension FileName: CustomStringConvertible {
-    /// The name itself. For a terminal it still has to be shown as a foreign text.
+    /// The name itself. Escape it like any foreign text before showing it in a terminal.
     public var description: String { text }
 }
 
 extension Unicode.Scalar {
-    /// What no name of a file has on the wire: the same in every Unicode version.
+    /// Characters that no file name has on the wire: the same in every Unicode version.
     var isRefusedInFileNames: Bool {
         switch value {
         case 0..<0x20, 0x7f...0x9f: true
         case 0x2f, 0x5c: true
-        // Directions, separators of lines and paragraphs, isolates.
+        // Bidirectional controls and isolates, line and paragraph separators.
         case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true
         case 0xfdd0...0xfdef: true
         default: value & 0xfffe == 0xfffe
         }
     }
 
-    /// What is shown as nothing: two names may look alike because of it.
+    /// Invisible characters, which can make two names look alike.
     var isInvisibleInFileNames: Bool {
         switch value {
         case 0x00ad, 0x034f, 0x115f...0x1160, 0x17b4...0x17b5, 0x180b...0x180f, 0x200b,

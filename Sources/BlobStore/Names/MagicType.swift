@@ -1,18 +1,18 @@
-/// Tells the type of a file by its first bytes. Nothing is decoded, and no name is asked.
+/// Detects the type of a file from its first bytes. Decodes nothing, and ignores the name.
 public enum MagicType {
-    /// What stands at which place, and what it makes the file.
+    /// A signature: bytes at an offset, and the type that they indicate.
     private struct Sign {
         let offset: Int
         let bytes: [UInt8]
         let type: String
-        /// What else has to stand where.
+        /// Further bytes that must match.
         var more: (offset: Int, bytes: [UInt8])?
 
         init(
             _ text: String, at offset: Int = 0, _ type: String, more: (Int, String)? = nil
         ) {
             self.offset = offset
-            // The table writes bytes as the characters up to U+00FF.
+            // The table spells bytes as characters up to U+00FF.
             bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
             self.type = type
             self.more = more.map { ($0.0, [UInt8]($0.1.utf8)) }
@@ -26,7 +26,7 @@ public enum MagicType {
         }
     }
 
-    /// The first that fits counts.
+    /// The first match counts.
     private static let signs: [Sign] = [
         Sign("\u{89}PNG\r\n\u{1a}\n", "image/png"),
         Sign("\u{ff}\u{d8}\u{ff}", "image/jpeg"),
@@ -62,17 +62,17 @@ public enum MagicType {
         Sign("wOF2", "font/woff2"), Sign("OTTO", "font/otf"),
     ]
 
-    /// The type of a file that begins with `beginning`; more than `BlobLimits.magicBytesMax` bytes
-    /// are not looked at. An empty file is text.
+    /// The type of a file that begins with `beginning`; bytes beyond `BlobLimits.magicBytesMax` are
+    /// ignored. An empty file is text.
     public static func type(of beginning: [UInt8]) -> MediaType {
         let head = beginning.prefix(BlobLimits.magicBytesMax)
         if let sign = signs.first(where: { $0.fits(head) }) { return MediaType(known: sign.type) }
         return isText(head) ? .plainText : .unknown
     }
 
-    /// Whether it is UTF-8 without controls; a character that is cut at the end may go on.
+    /// Whether it is UTF-8 without controls; a character may be cut off at the end.
     ///
-    /// HTML and SVG are text here: nothing is ever shown as what runs scripts.
+    /// HTML and SVG count as text here, so that nothing is ever shown in a form that runs scripts.
     private static func isText(_ head: ArraySlice<UInt8>) -> Bool {
         for byte in head where byte < 0x20 || byte == 0x7f {
             guard [9, 10, 12, 13, 27].contains(byte) else { return false }

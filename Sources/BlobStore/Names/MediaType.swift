@@ -1,21 +1,21 @@
-/// What a file is: a type of two words such as `image/png`, without parameters.
+/// A media type such as `image/png`, without parameters.
 ///
-/// The sender tells it by the first bytes of the file. Whoever shows a file tells it again: a
-/// claim in a message is a claim.
+/// The sender detects it from the first bytes of the file. A program that shows a file must detect
+/// it again: the type in a message is only a claim.
 public struct MediaType: Hashable, Sendable {
     /// The type, in lower case.
     public let text: String
 
-    /// Bytes of which nothing is known.
+    /// Bytes of unknown type.
     public static let unknown = MediaType(known: "application/octet-stream")
     /// Text in UTF-8.
     public static let plainText = MediaType(known: "text/plain")
 
-    /// A type of our own tables.
+    /// A type from our own tables.
     init(known text: String) { self.text = text }
 
-    /// The type that somebody else wrote, `nil` unless it is two words of lower case letters,
-    /// digits and `.+-` with a `/` between: it fits into any header as it is.
+    /// A type from someone else, `nil` unless it is two words of lower case letters, digits and
+    /// `.+-` separated by `/`, which are safe in any header.
     public init?(untrusted text: String) {
         guard text.utf8.count <= BlobLimits.mediaTypeBytesMax else { return nil }
         let words = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -32,7 +32,7 @@ public struct MediaType: Hashable, Sendable {
         }
     }
 
-    /// Whether it may be a picture of a person, workspace or channel.
+    /// Whether it can be the picture of a person, workspace or channel.
     public var isPicture: Bool {
         ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(text)
     }

@@ -1,23 +1,23 @@
-/// The one place where a name from outside becomes the name of a file on this machine.
+/// The only conversion of a foreign name to a file name on this machine.
 ///
-/// The result is one part of a path: never empty, never `.` or `..`, no separator, no control, not
-/// hidden, and nothing that a shell or a program takes for an option or a home. It is at most
-/// `BlobLimits.savedNameBytesMax` bytes long, so a number fits behind it.
+/// The result is one path component: never empty, `.` or `..`, without separators or controls, not
+/// hidden, and nothing that a shell or program reads as an option or a home folder. It is at most
+/// `BlobLimits.savedNameBytesMax` bytes long, which leaves room for a number.
 public struct SafeFileName: Hashable, Sendable {
     /// The name.
     public let text: String
 
-    /// What is used where nothing of a name is left.
+    /// The name if nothing usable remains.
     static let fallback = "file"
 
-    /// Makes a name of any bytes, which need not be UTF-8.
+    /// Converts any bytes, which need not be UTF-8.
     public init(_ foreign: [UInt8]) {
         text = Self.fitted(
             Self.lastPart(of: foreign), byteCountMax: BlobLimits.savedNameBytesMax,
             isForSaving: true)
     }
 
-    /// Makes a name of a text.
+    /// Converts a text.
     public init(_ foreign: String) { self.init([UInt8](foreign.utf8)) }
 
     /// The same name with a number before its ending: `a (2).txt`.
@@ -26,20 +26,20 @@ public struct SafeFileName: Hashable, Sendable {
         return stem + " (\(number))" + ending
     }
 
-    /// What stands behind the last separator that has something behind it.
+    /// The part after the last separator that is not at the end.
     ///
-    /// Bytes are compared, because a `/` with an accent is no `/` to Swift and is one to the kernel.
+    /// Compares bytes: a `/` with a combining accent is not `/` to Swift, but is one to the kernel.
     static func lastPart(of path: [UInt8]) -> ArraySlice<UInt8> {
         func isSeparator(_ byte: UInt8) -> Bool { byte == 0x2f || byte == 0x5c }
-        // A name of 1 MiB is not looked at for longer than one of 4 KiB.
+        // Bounds the work: only the last 4 KiB of a long name are examined.
         let path = path.suffix(4_096)
         guard let last = path.lastIndex(where: { !isSeparator($0) }) else { return [] }
         let start = path[...last].lastIndex(where: isSeparator).map { $0 + 1 } ?? path.startIndex
         return path[start...last]
     }
 
-    /// `bytes` as a name of at most `byteCountMax` bytes: what is no UTF-8 and what no name may have
-    /// becomes `_`.
+    /// `bytes` as a name of at most `byteCountMax` bytes, with `_` for invalid UTF-8 and
+    /// forbidden characters.
     static func fitted(
         _ bytes: ArraySlice<UInt8>, byteCountMax: Int, isForSaving: Bool = false
     ) -> String {
@@ -57,12 +57,12 @@ public struct SafeFileName: Hashable, Sendable {
             name = "_" + String(name.unicodeScalars.dropFirst())
         }
         name = cut(name, byteCountMax: byteCountMax)
-        // Where it was cut there may be a blank.
+        // Shortening may have left a blank at the end.
         if isForSaving { name = trimmed(name) }
         return name.isEmpty || name == "." || name == ".." ? fallback : name
     }
 
-    /// Without white space around it, and without dots at the end: both are lost on other systems.
+    /// Strips white space around it and dots at the end: both are lost on other systems.
     private static func trimmed(_ name: String) -> String {
         var scalars = name.unicodeScalars[...]
         while let first = scalars.first, first.properties.isWhitespace { scalars.removeFirst() }
@@ -72,7 +72,7 @@ public struct SafeFileName: Hashable, Sendable {
         return String(scalars)
     }
 
-    /// The name, shortened before its ending.
+    /// The name, shortened before its extension.
     private static func cut(_ name: String, byteCountMax: Int) -> String {
         guard name.utf8.count > byteCountMax else { return name }
         let (stem, ending) = parts(of: name)
@@ -84,7 +84,7 @@ public struct SafeFileName: Hashable, Sendable {
         return String(scalars) + ending
     }
 
-    /// A name before its last dot, and from there on: an ending is 1 to 16 letters and digits.
+    /// A name split before the last dot: an extension is 1 to 16 letters and digits.
     private static func parts(of name: String) -> (stem: String, ending: String) {
         let scalars = name.unicodeScalars
         guard let dot = scalars.lastIndex(of: "."), dot > scalars.startIndex else {

@@ -1,43 +1,43 @@
 public import WorkspaceModel
 
-/// Why something about a file did not work, each case a word that logs and programs know.
+/// Why an operation on a file failed. Logs and programs know the cases by their codes.
 ///
-/// It carries no bytes of anybody's file, so it may be logged as it is.
+/// It contains no file content, so it may be logged as it is.
 public enum BlobError: Error, Hashable, Sendable {
-    /// A manifest, or what it says of a file's size, cannot be true.
+    /// A manifest, or the size that it states, is impossible.
     case badManifest
-    /// A chunk does not have the hash that it must have.
+    /// A chunk has the wrong hash.
     case badChunk(Int)
     /// The leaves, or their proof, do not lead to the root.
     case badLeaves
-    /// Nothing is held of this, or not all of it.
+    /// None of this is held, or not all of it.
     case missing
     /// The disk, or this user's share of it, is full.
     case noSpace
-    /// The quota is used up by what may not be dropped.
+    /// The quota is used up by files that may not be dropped.
     case overQuota
     /// A system call failed: its name and errno.
     case disk(call: String, number: Int32)
-    /// The source is no PNG, JPEG, GIF or WebP.
+    /// The source is not a PNG, JPEG, GIF or WebP.
     case notPicture
-    /// The source is not what it was when reading began.
+    /// The source changed while it was read.
     case changed
     /// The path is a pipe, a device, a folder or a link.
     case notRegular
-    /// The source ended before the length that was announced.
+    /// The source ended before its announced length.
     case tooShort
-    /// The source goes on after the length that was announced.
+    /// The source continues beyond its announced length.
     case tooLong
-    /// The file is larger than blobs are.
+    /// The file exceeds the limit of blobs.
     case tooLarge
-    /// Something has the name under which it was to be saved.
+    /// The name for saving is taken.
     case exists
-    /// A name, or a folder, that cannot be used.
+    /// The name or folder cannot be used.
     case badName
-    /// This was closed or thrown away before.
+    /// It was closed or discarded before.
     case closed
 
-    /// The stable word for logs, and for `reason` of what a person gets to see.
+    /// The stable code for logs, and for the `reason` shown to people.
     public var code: String {
         switch self {
         case .badManifest: "file.bad_manifest"
@@ -61,7 +61,7 @@ public enum BlobError: Error, Hashable, Sendable {
 }
 
 extension NodeError {
-    /// The same for a person, about the file that they know by `name`.
+    /// The same for a person, about the file `name`.
     public init(_ error: BlobError, file name: String) {
         let name = Self.quoted(name)
         let (kind, message, hint): (Kind, String, String) =

@@ -1,14 +1,14 @@
-/// One blob of which something is held, as the tables know it.
+/// A blob that is at least partly held, as the tables know it.
 public struct CachedBlob: Hashable, Sendable {
-    /// Which.
+    /// The blob.
     public let root: BlobRoot
-    /// Bytes of ciphertext that are held.
+    /// Held bytes of ciphertext.
     public let byteCount: UInt64
-    /// When it was read, sent or received last, in milliseconds.
+    /// When it was last read, sent or received, in milliseconds.
     public let usedAt: UInt64
-    /// Whether a message that this node opened, and that is not deleted, has it.
+    /// Whether a message that this node has opened, and that is not deleted, refers to it.
     public let isReferenced: Bool
-    /// Whether it was put here, or is kept on purpose (`file keep`).
+    /// Whether it was put here, or is kept by request (`file keep`).
     public let isKept: Bool
     /// How many other devices are known to hold all of it.
     public let holderCount: Int
@@ -26,16 +26,16 @@ public struct CachedBlob: Hashable, Sendable {
         self.holderCount = holderCount
     }
 
-    /// Whether it may go without being asked for: nobody misses it, or others have it.
+    /// Whether it may be evicted: nothing refers to it, or others have it.
     public var mayGo: Bool { !isKept && (!isReferenced || holderCount > 0) }
 }
 
-/// What the cache drops to stay below its quota.
+/// The cache eviction policy.
 public struct BlobQuota: Hashable, Sendable {
     /// Bytes of ciphertext that may be held.
     public var byteCountMax: UInt64
 
-    /// A quota that somebody chose.
+    /// A configured quota.
     public init(byteCountMax: UInt64) { self.byteCountMax = byteCountMax }
 
     /// The default: a tenth of the disk, at most `BlobLimits.quotaBytesDefaultMax`.
@@ -43,11 +43,12 @@ public struct BlobQuota: Hashable, Sendable {
         byteCountMax = min(diskByteCount / 10, BlobLimits.quotaBytesDefaultMax)
     }
 
-    /// What to drop so that `incoming` more bytes fit: first what no message has, then what has not
-    /// been used for longest. What was put here, is kept, or is the only known copy never goes.
+    /// The blobs to evict for `incoming` more bytes: unreferenced ones first, then the
+    /// least recently used. Blobs that were put here, are kept, or have no other known
+    /// copy are never evicted.
     ///
-    /// - Returns: the blobs in the order in which they go, or `nil` where all that may go is not
-    ///   enough: then nothing goes.
+    /// - Returns: the blobs in order of eviction, or `nil` if evicting all of them is not enough:
+    ///   then none is evicted.
     public func toDrop(_ blobs: [CachedBlob], incoming: UInt64) -> [BlobRoot]? {
         var held: UInt64 = 0
         for blob in blobs { held = Self.sum(held, blob.byteCount) }

@@ -1,18 +1,18 @@
 public import WorkspaceModel
 
-/// The pieces that one link's peer has asked for, and the order in which they go out.
+/// The pieces that one link's peer has requested, in sending order.
 ///
-/// Blobs take turns by chunk. At most 1 MiB of pieces waits in the link at a time, so that what is
-/// asked for is memory only when it can be sent soon.
+/// Blobs take turns by chunk. At most 1 MiB of pieces waits in the link at a time, so that requests
+/// take memory only when they can be sent soon.
 public struct PieceQueue: Sendable {
-    /// What to read and send next.
+    /// The next piece to read and send.
     public struct Item: Hashable, Sendable {
-        /// Of which blob.
+        /// The blob.
         public let root: BlobRoot
-        /// Which piece.
+        /// The piece.
         public let piece: Int
 
-        /// What `next` gives.
+        /// A result of `next`.
         public init(root: BlobRoot, piece: Int) {
             self.root = root
             self.piece = piece
@@ -25,24 +25,25 @@ public struct PieceQueue: Sendable {
     }
 
     private var lines: [BlobRoot: Line] = [:]
-    /// The blobs in the order of their turns.
+    /// The blobs in round-robin order.
     private var turns: [BlobRoot] = []
-    /// Bytes of pieces that were given out and are not on the wire yet.
+    /// Bytes of pieces handed out and not yet on the wire.
     public private(set) var queuedBytes = 0
-    /// Pieces that wait.
+    /// Waiting pieces.
     public private(set) var pieceCount = 0
 
-    /// A link that was asked for nothing.
+    /// An empty queue.
     public init() {}
 
-    /// Whether nothing waits.
+    /// Whether no piece waits.
     public var isEmpty: Bool { pieceCount == 0 }
 
-    /// Puts what a peer asks for behind the rest.
+    /// Appends a peer's request.
     ///
     /// - Parameters:
-    ///   - map: which chunks are held here.
-    /// - Returns: the pieces that will not be sent, as they are not held or too many: say so.
+    ///   - map: the chunks held here.
+    /// - Returns: the pieces that will not be sent, because they are not held or too many; the peer
+    ///   must be told.
     public mutating func add(
         _ pieces: [Range<Int>], of blob: BlobName, held map: HaveMap
     ) -> [Range<Int>] {
@@ -50,7 +51,7 @@ public struct PieceQueue: Sendable {
         var refused: [Range<Int>] = []
         var waiting = Set(line.pieces)
         for range in pieces {
-            // A range may name a million pieces, so it is left as soon as there is no room.
+            // A range may name a million pieces, so the loop ends as soon as there is no room.
             var next = range.lowerBound
             while next < range.upperBound, pieceCount < BlobLimits.wantedPiecesPerLinkMax {
                 let isHeld = blob.shape.chunk(ofPiece: next).map { map.contains($0) } ?? false
@@ -69,7 +70,7 @@ public struct PieceQueue: Sendable {
         return refused
     }
 
-    /// Takes pieces back that the peer does not want any more; `nil` is all of the blob.
+    /// Removes pieces that the peer no longer needs; `nil` removes all of the blob.
     public mutating func cancel(_ pieces: [Range<Int>]?, of root: BlobRoot) {
         guard var line = lines[root] else { return }
         let before = line.pieces.count
@@ -89,7 +90,7 @@ public struct PieceQueue: Sendable {
 
     /// The next piece to read, `nil` while enough waits in the link or in memory.
     ///
-    /// - Parameter bufferBytes: bytes of pieces in memory elsewhere.
+    /// - Parameter bufferBytes: bytes of pieces elsewhere in memory.
     public mutating func next(bufferBytes: Int) -> Item? {
         guard let root = turns.first, var line = lines[root], let piece = line.pieces.first else {
             return nil
@@ -112,6 +113,6 @@ public struct PieceQueue: Sendable {
         return Item(root: root, piece: piece)
     }
 
-    /// Notes that bytes of pieces have left the link's buffer, or could not be read.
+    /// Bytes of pieces have left the link's buffer, or could not be read.
     public mutating func sent(_ byteCount: Int) { queuedBytes = max(0, queuedBytes - byteCount) }
 }

@@ -1,10 +1,10 @@
 public import WorkspaceModel
 
 extension PieceScheduler {
-    /// Takes a piece that a peer sent.
+    /// Handles a piece from a peer.
     ///
     /// - Parameter now: milliseconds, as everywhere here.
-    /// - Returns: what to do with it, and what to send to who was asked for it besides.
+    /// - Returns: what to do with it, and what to send to other peers that were asked for it.
     public mutating func take(
         _ piece: BlobPiece, from peer: PeerID, at now: UInt64
     ) -> (Arrival, [Message]) {
@@ -38,15 +38,14 @@ extension PieceScheduler {
         return (.store(place.blob, leaf: place.leaf), messages)
     }
 
-    /// What is known of a piece that came. Nothing of it keeps the transfer from being changed where
-    /// it lies.
+    /// Facts about an arrived piece, copied so that the transfer can be changed in place.
     private struct Place {
         let blob: BlobName
         let chunk: Int
         let leaf: TreeHash?
-        /// Who was asked for it.
+        /// The peers that were asked for it.
         let asked: [PeerID]
-        /// Whether it is of use.
+        /// Whether it is useful.
         let isWanted: Bool
     }
 
@@ -54,8 +53,8 @@ extension PieceScheduler {
         guard let transfer = transfers[piece.root],
             let chunk = transfer.shape.chunk(ofPiece: piece.number)
         else { return nil }
-        // What was called off because it came too late is still good, if nobody was faster; but of
-        // a chunk that has to come from one peer, only that one's.
+        // A cancelled piece that arrives late is still useful if nobody was faster; of an exclusive
+        // chunk only the owner's pieces are.
         let isWanted =
             transfer.arrived[piece.number] == nil && !transfer.held.contains(chunk)
             && transfer.judged.contains(chunk)
@@ -65,9 +64,9 @@ extension PieceScheduler {
             asked: transfer.asked[piece.number, default: []].sorted(), isWanted: isWanted)
     }
 
-    /// Notes what came of a piece that was to be stored.
+    /// Records the result of storing a piece.
     ///
-    /// - Returns: what to send to who sent a wrong chunk.
+    /// - Returns: what to send to the sender of a wrong chunk.
     public mutating func settle(
         _ piece: Int, of blob: BlobName, _ outcome: PieceOutcome
     ) -> [Message] {
@@ -82,14 +81,14 @@ extension PieceScheduler {
         case .wrong(let chunk):
             let senders = transfers[blob.root]?.discard(chunk) ?? []
             if transfers[blob.root] != nil { marks.change(blob.root) }
-            // Of several senders nobody can say who lied. One alone will.
+            // Which of several senders lied is unknown; a chunk from a single peer will tell.
             if senders.count > 1 { transfers[blob.root]?.exclusive.insert(chunk) }
             return senders.count == 1 ? senders.map { ban($0, from: blob.root) } : []
         }
     }
 
-    /// Notes that a piece could not be stored, as the disk is full or bad: its chunk has to come
-    /// again, and nothing is asked for until `resume`.
+    /// A piece could not be stored because the disk is full or bad: its chunk has to be fetched
+    /// again, and nothing is requested until `resume`.
     public mutating func fail(_ piece: Int, of blob: BlobName) {
         noteUnsettled(-blob.shape.byteCount(ofPiece: piece))
         guard let chunk = blob.shape.chunk(ofPiece: piece) else { return }
@@ -98,18 +97,18 @@ extension PieceScheduler {
         if transfers[blob.root] != nil { marks.change(blob.root) }
     }
 
-    /// Notes that a part of a message with a piece came, so that slow is not taken for stalled.
+    /// A part of a piece arrived: a slow peer must not count as stalled.
     public mutating func hear(_ peer: PeerID, at now: UInt64) {
         peers[peer]?.pace.hear(at: now)
     }
 
-    /// Takes leaves that a peer sent.
+    /// Handles leaves from a peer.
     ///
-    /// - Returns: what to send to who sent wrong ones.
+    /// - Returns: what to send to the sender of wrong ones.
     public mutating func take(
         _ proof: TreeProof, of root: BlobRoot, from peer: PeerID, at now: UInt64
     ) -> [Message] {
-        // What nobody asked for is not even looked at: hashing is what it would cost.
+        // Unrequested leaves are ignored before any hashing.
         guard var transfer = transfers[root], let asked = transfer.leavesAsked,
             asked.peer == peer, let chunks = proof.chunks
         else { return [] }
@@ -125,14 +124,14 @@ extension PieceScheduler {
         return []
     }
 
-    /// Gives a transfer the hashes of all chunks, from the tree that the store kept.
+    /// Gives a transfer the hashes of all chunks, from the stored tree.
     public mutating func know(_ tree: BlobTree) {
         guard transfers[tree.root]?.shape == tree.shape else { return }
         transfers[tree.root]?.know(tree.leaves, from: 0)
         marks.change(tree.root)
     }
 
-    /// The tree of a transfer, once all its leaves are known: keep it.
+    /// The tree of a transfer, once all its leaves are known, for storing.
     public func tree(of root: BlobRoot) -> BlobTree? {
         guard let transfer = transfers[root], transfer.leaves.count == transfer.shape.chunkCount
         else { return nil }
@@ -141,24 +140,24 @@ extension PieceScheduler {
     }
 }
 
-/// How far a transfer is, for people.
+/// The progress of a transfer, for people.
 public struct TransferState: Hashable, Sendable {
-    /// Bytes of the file that are here, whole chunks only: it never goes back unless they are lost.
+    /// Bytes of the file in complete chunks: it never decreases unless chunks are lost.
     public let byteCount: UInt64
     /// Bytes of the file.
     public let byteCountInAll: UInt64
-    /// Whether all that was wanted is here.
+    /// Whether everything wanted is here.
     public let isComplete: Bool
-    /// Who is asked for something now.
+    /// Peers that are being asked.
     public let sources: [PieceScheduler.PeerID]
-    /// Since when nobody is asked, `nil` while somebody is.
+    /// Since when no peer is asked, `nil` while one is.
     public let waitingSince: UInt64?
-    /// Whether it waits for room on the disk.
+    /// Whether it waits for disk space.
     public let isPaused: Bool
 }
 
 extension PieceScheduler {
-    /// How far a transfer is, `nil` for one that is none.
+    /// The progress of a transfer, `nil` if there is none.
     public func state(of root: BlobRoot) -> TransferState? {
         guard let transfer = transfers[root] else { return nil }
         return TransferState(
@@ -168,26 +167,26 @@ extension PieceScheduler {
             waitingSince: marks.idleSince[root], isPaused: transfer.isPaused)
     }
 
-    /// Whether all that was wanted of a blob is stored; `false` of one that is not fetched.
+    /// Whether everything wanted of a blob is stored; `false` without a transfer.
     public func isComplete(_ root: BlobRoot) -> Bool { transfers[root]?.isComplete == true }
 
-    /// Whether a peer that is there says that it holds some of a blob that is being fetched.
+    /// Whether a connected peer says that it holds some of a blob being fetched.
     public func isOffered(_ root: BlobRoot) -> Bool {
         transfers[root]?.sources.values.contains { !$0.isEmpty } ?? false
     }
 
-    /// The transfers of which nobody was asked for anything since `moment` or longer, in the order of
-    /// their roots.
+    /// The transfers of which no peer has been asked for anything since `moment` or longer, by
+    /// root.
     public func idle(since moment: UInt64) -> [BlobRoot] {
         marks.idleSince.filter { $0.value <= moment }.keys.sorted()
     }
 
-    /// Whether nothing that was asked for is still to come, or to be stored.
+    /// Whether no requested piece is outstanding, or waiting to be stored.
     public var isQuiet: Bool {
         unsettledBytes == 0 && marks.awaitingLeaves.isEmpty
             && peers.values.allSatisfy { $0.owed == 0 }
     }
 
-    /// The transfers there are, in the order of their roots.
+    /// All transfers, by root.
     public var roots: [BlobRoot] { transfers.keys.sorted() }
 }

@@ -1,5 +1,5 @@
 extension PieceScheduler {
-    /// What to send now. Call it after what happened in a turn, and at `nextDeadline`.
+    /// The messages to send now. Call it at the end of a turn with changes, and at `nextDeadline`.
     public mutating func plan(at now: UInt64) -> [Message] {
         var messages = endStalls(at: now)
         var wants: [PeerID: [BlobRoot: BlobWant]] = [:]
@@ -28,13 +28,13 @@ extension PieceScheduler {
         return messages
     }
 
-    /// When `plan` has something to do though nothing happens, `nil` where never.
+    /// When `plan` has something to do without further input, `nil` for never.
     public func nextDeadline(after now: UInt64) -> UInt64? {
         var times = peers.compactMap { id, peer -> UInt64? in
             if owes(id) { return peer.pace.heardAt + peer.pace.patience }
             return peer.restsUntil > 0 ? peer.restsUntil : nil
         }
-        // Only where there is somebody else.
+        // Only if there is another source.
         for root in marks.shared {
             let seconds = transfers[root]?.secondAt.values.lazy.filter { $0 > now }
             if let time = seconds?.min() { times.append(time) }
@@ -42,13 +42,13 @@ extension PieceScheduler {
         return times.filter { $0 > now }.min()
     }
 
-    /// Whether a peer was asked for something that did not come.
+    /// Whether a peer owes a requested piece.
     private func owes(_ peer: PeerID) -> Bool {
         if let state = peers[peer], state.owed > 0 { return true }
         return marks.awaitingLeaves.contains { transfers[$0]?.leavesAsked?.peer == peer }
     }
 
-    /// Takes everything back from peers that delivered nothing for too long.
+    /// Cancels the requests to stalled peers.
     private mutating func endStalls(at now: UInt64) -> [Message] {
         var messages: [Message] = []
         for peer in peers.keys.sorted() {
@@ -69,7 +69,7 @@ extension PieceScheduler {
         return messages
     }
 
-    /// The peer that owes least among those that may be asked for more.
+    /// The peer that owes least among those with room in their window.
     private func nextPeer(except resting: Set<PeerID>, at now: UInt64) -> PeerID? {
         let piece = BlobLimits.pieceBytesMax
         guard bufferBytes + piece <= BlobLimits.bufferBytesMax else { return nil }
@@ -84,7 +84,8 @@ extension PieceScheduler {
         return least?.id
     }
 
-    /// What to ask of a peer next: more of the chunk that it has begun, then of the next transfer.
+    /// The next piece to request from a peer: of the chunk that it has begun, then
+    /// of the next transfer.
     private mutating func nextPiece(
         for peer: PeerID, _ wants: inout [PeerID: [BlobRoot: BlobWant]], at now: UInt64
     ) -> (BlobRoot, Int)? {
@@ -105,13 +106,14 @@ extension PieceScheduler {
             guard let map = transfer.sources[peer] else { continue }
             askForLeaves(of: root, from: peer, map, &wants, at: now)
             if let piece = piece(of: root, for: peer, map, at: now) { return (root, piece) }
-            // With another source there may be something to ask once the first has taken too long.
+            // With several sources there may be something to request once the
+            // first has taken too long.
             if transfer.sources.count == 1 { marks.rest(root) }
         }
         return nil
     }
 
-    /// Asks for leaves where some are missing, nobody is asked for them, and the peer has chunks.
+    /// Requests leaves if some are missing, none are requested, and the peer has chunks.
     private mutating func askForLeaves(
         of root: BlobRoot, from peer: PeerID, _ map: HaveMap,
         _ wants: inout [PeerID: [BlobRoot: BlobWant]], at now: UInt64
@@ -133,7 +135,7 @@ extension PieceScheduler {
         wants[peer, default: [:]][root, default: BlobWant(root: root)].leaves = first..<end
     }
 
-    /// A piece of a transfer that a peer can be asked for.
+    /// A piece of a transfer to request from a peer.
     private func piece(
         of root: BlobRoot, for peer: PeerID, _ map: HaveMap, at now: UInt64
     ) -> Int? {
@@ -141,7 +143,7 @@ extension PieceScheduler {
         let possible = [map, transfer.judged(from: peer)]
         let past = [transfer.held, transfer.begun]
         for wanted in [transfer.urgent, transfer.wanted] {
-            // Nobody was asked for anything of it.
+            // Chunks of which nothing was requested yet.
             if let chunk = HaveMap.first(in: possible + [wanted], outside: past) {
                 return transfer.nextPiece(of: chunk)
             }
@@ -150,7 +152,7 @@ extension PieceScheduler {
             ?? second(of: transfer, for: peer, possible, at: now)
     }
 
-    /// A piece of a chunk that was begun and that nobody else goes on with.
+    /// A piece of an unfinished chunk without an owner.
     private func orphan(of transfer: Transfer, for peer: PeerID, _ possible: [HaveMap]) -> Int? {
         for chunk in transfer.begun.runs.joined() where possible.allSatisfy({ $0.contains(chunk) })
         {
@@ -161,8 +163,8 @@ extension PieceScheduler {
         return nil
     }
 
-    /// A piece that one other peer was asked for and has not sent in time, once there is nothing
-    /// else. At once it would double what small files cost.
+    /// A piece that another peer owes and has not sent in time, once nothing else is left. Doing so
+    /// earlier would double the cost of small files.
     private func second(
         of transfer: Transfer, for peer: PeerID, _ possible: [HaveMap], at now: UInt64
     ) -> Int? {
@@ -179,7 +181,7 @@ extension PieceScheduler {
     }
 
     private mutating func ask(_ peer: PeerID, for piece: Int, of root: BlobRoot, at now: UInt64) {
-        // Changed where they lie: a copy of a transfer is one of all that it holds.
+        // Changed in place: copying a transfer copies everything in it.
         guard let shape = transfers[root]?.shape, var state = peers[peer],
             let chunk = shape.chunk(ofPiece: piece)
         else { return }
@@ -197,7 +199,7 @@ extension PieceScheduler {
         if transfers[root]?.owners[chunk] == nil { transfers[root]?.owners[chunk] = peer }
     }
 
-    /// Ranges that ascend with a gap between any two.
+    /// Merges numbers into ascending ranges with a gap between any two.
     static func merged(_ ranges: [Range<Int>]) -> [Range<Int>] {
         var merged: [Range<Int>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {

@@ -1,48 +1,48 @@
 public import WorkspaceModel
 
-/// Decides which piece of which blob is asked of which peer.
+/// Decides which piece of which blob is requested from which peer.
 ///
-/// It neither waits nor sends: the node tells it what happened, with the time, and does what `plan`
-/// says. The same calls give the same plans.
+/// It neither waits nor sends: the node reports events with their time, and carries out what `plan`
+/// returns. It is deterministic.
 ///
-/// - A peer is asked for what it delivers in a second, within the bounds of a window. Of those that
-///   have room, the one that owes least is next.
+/// - A peer is asked for what it delivers in a second, within the bounds of a window. Among those
+///   with room, the one that owes least is next.
 /// - Transfers take turns at each peer, by chunk.
-/// - A chunk comes from one peer, unless that one stalls or goes. When none is left that nobody was
-///   asked for, the last ones are asked of a second.
-/// - Who sends a wrong chunk or wrong leaves is asked no more for that blob.
+/// - A chunk comes from one peer, unless that one stalls or leaves. Once every chunk is requested,
+///   the last ones are requested from a second peer.
+/// - A peer that sends a wrong chunk or wrong leaves is not asked again for that blob.
 public struct PieceScheduler: Sendable {
-    /// A device, by a number that the node gives it for as long as it runs: not a link, so that
-    /// nobody is trusted again for dialling again.
+    /// A device, by a number that the node keeps for as long as it runs. It is not a link's number,
+    /// so that reconnecting does not restore trust.
     public typealias PeerID = UInt64
 
-    /// What is to be sent.
+    /// A message to send.
     public struct Message: Hashable, Sendable {
-        /// To whom.
+        /// The recipient.
         public let peer: PeerID
-        /// What: a want or a cancel.
+        /// The message: a want or a cancel.
         public let message: BlobMessage
     }
 
-    /// What to do with a piece that came.
+    /// What to do with an arrived piece.
     public enum Arrival: Hashable, Sendable {
-        /// Store it, with the leaf to judge its chunk by, and call `settle`.
+        /// Store it, verify its chunk with the leaf, and call `settle`.
         case store(BlobName, leaf: TreeHash?)
-        /// It was asked for, and came too late to be of use.
+        /// It was requested, and arrived too late to be useful.
         case late
-        /// It was not asked for.
+        /// It was not requested.
         case unasked
     }
 
     struct Peer: Sendable {
         var pace = PeerPace()
-        /// Bytes that it was asked for and that did not come.
+        /// Requested bytes that have not arrived.
         var owed = 0
-        /// Pieces that were asked for and called off, which may be on their way.
+        /// Cancelled pieces that may still be on their way.
         var calledOff: Set<PieceName> = []
-        /// Until when it is asked for nothing.
+        /// Until when no requests are sent to it.
         var restsUntil: UInt64 = 0
-        /// The transfer and chunk of which it was asked last.
+        /// The transfer and chunk of its last request.
         var turn: (root: BlobRoot, chunk: Int)?
     }
 
@@ -51,14 +51,14 @@ public struct PieceScheduler: Sendable {
         let piece: Int
     }
 
-    /// A chunk of which some pieces came that are of no use.
+    /// A chunk with pieces that are no longer useful.
     public struct Forgotten: Hashable, Sendable {
-        /// Of which blob.
+        /// The blob.
         public let blob: BlobName
-        /// Which chunk.
+        /// The chunk.
         public let chunk: Int
 
-        /// What `takeForgotten` gives.
+        /// A result of `takeForgotten`.
         public init(blob: BlobName, chunk: Int) {
             self.blob = blob
             self.chunk = chunk
@@ -66,33 +66,33 @@ public struct PieceScheduler: Sendable {
     }
 
     private var forgotten: [Forgotten] = []
-    /// Who sent something wrong, and of what: also after the transfer, and after they left.
+    /// Peers that sent wrong data, by blob: kept after the transfer, and after they left.
     private var liars: [BlobRoot: Set<PeerID>] = [:]
     var peers: [PeerID: Peer] = [:]
     var transfers: [BlobRoot: Transfer] = [:]
     var marks = TransferMarks()
-    /// Pieces that were handed out to be stored, and are still in memory.
+    /// Bytes of pieces handed out for storing, and still in memory.
     private(set) var unsettledBytes = 0
-    /// Bytes of pieces in memory elsewhere, such as those that are sent.
+    /// Bytes of pieces elsewhere in memory, such as those being sent.
     public var otherBufferBytes = 0
 
     /// A scheduler without transfers.
     public init() {}
 
-    /// Bytes of pieces in memory, and those that may come at any time.
+    /// Bytes of pieces in memory, including those that may arrive at any time.
     public var bufferBytes: Int {
         peers.values.reduce(unsettledBytes + otherBufferBytes) { $0 + $1.owed }
     }
 
     // MARK: Transfers
 
-    /// Begins to fetch chunks of a blob, or more of them.
+    /// Starts fetching chunks of a blob, or adds some to a transfer.
     ///
     /// - Parameters:
-    ///   - held: what is held already; of a transfer that goes on it is not asked.
-    ///   - chunks: which are wanted.
-    ///   - isUrgent: whether somebody waits for these, so that they come first.
-    /// - Returns: `false` where there are too many transfers; try again when one is over.
+    ///   - held: the chunks held already; ignored for an existing transfer.
+    ///   - chunks: the wanted chunks.
+    ///   - isUrgent: whether a caller waits for these, so that they come first.
+    /// - Returns: `false` if there are too many transfers; try again when one ends.
     public mutating func fetch(
         _ blob: BlobName, held: HaveMap, chunks: Range<Int>, isUrgent: Bool = false,
         at now: UInt64
@@ -111,7 +111,7 @@ public struct PieceScheduler: Sendable {
         return true
     }
 
-    /// Ends a transfer, complete or not, and calls off what was asked for.
+    /// Ends a transfer, complete or not, and cancels its requests.
     public mutating func end(_ root: BlobRoot) -> [Message] {
         guard let transfer = transfers[root] else { return [] }
         for (piece, peers) in transfer.asked.sorted(by: { $0.key < $1.key }) {
@@ -124,14 +124,14 @@ public struct PieceScheduler: Sendable {
         }
     }
 
-    /// Goes on with a transfer that was paused because a piece could not be stored.
+    /// Resumes a transfer that was paused because a piece could not be stored.
     public mutating func resume(_ root: BlobRoot) {
         guard transfers[root]?.isPaused == true else { return }
         transfers[root]?.isPaused = false
         marks.change(root)
     }
 
-    /// Notes that chunks which were stored are not held after all.
+    /// Stored chunks turned out to be lost.
     public mutating func lose(_ chunks: HaveMap, of root: BlobRoot) {
         guard transfers[root]?.shape.chunkCount == chunks.chunkCount else { return }
         for chunk in chunks.runs.joined() { transfers[root]?.held.remove(chunk) }
@@ -140,15 +140,15 @@ public struct PieceScheduler: Sendable {
 
     // MARK: Peers
 
-    /// Notes what a peer says that it holds; `nil` is nothing.
+    /// Records what a peer says that it holds; `nil` is nothing.
     ///
-    /// What it was asked for and no longer holds is asked of others.
+    /// Requested pieces that it no longer holds are requested from others.
     public mutating func note(_ holding: BlobHolding?, of root: BlobRoot, from peer: PeerID) {
         guard var transfer = transfers[root], !isBanned(peer, from: root) else { return }
         guard transfer.sources[peer] != nil || transfer.sources.count < BlobLimits.sourcesMax else {
             return
         }
-        // Whoever says another shape speaks of no blob that has this root.
+        // A peer with another shape does not have a blob with this root.
         let map = holding.flatMap { $0.shape == transfer.shape ? $0.map : nil }
         transfer.sources[peer] = map ?? HaveMap(transfer.shape)
         transfers[root] = transfer
@@ -166,7 +166,7 @@ public struct PieceScheduler: Sendable {
         }
     }
 
-    /// Notes that a peer will not send these pieces, or none of the blob.
+    /// A peer will not send these pieces, or nothing of the blob.
     public mutating func refuse(_ pieces: [Range<Int>]?, of root: BlobRoot, from peer: PeerID) {
         guard let transfer = transfers[root] else { return }
         guard let pieces else { return note(nil, of: root, from: peer) }
@@ -175,14 +175,14 @@ public struct PieceScheduler: Sendable {
             guard pieces.contains(where: { $0.contains(piece) }) else { continue }
             release(piece, of: root, by: peer)
             if let chunk = transfer.shape.chunk(ofPiece: piece) {
-                // What is free again is asked of others: `release` has marked it.
+                // `release` has marked the freed pieces, so they are requested from others.
                 transfers[root]?.sources[peer]?.remove(chunk)
                 if transfers[root]?.owners[chunk] == peer { disown(chunk, of: root) }
             }
         }
     }
 
-    /// Notes that a peer is gone. What it was asked for is asked of others; what it sent stays.
+    /// A peer left. Its requests go to others; what it sent is kept.
     public mutating func leave(_ peer: PeerID) {
         for root in transfers.keys.sorted() {
             drop(peer, from: root)
@@ -196,7 +196,7 @@ public struct PieceScheduler: Sendable {
         marks.setSources(transfers[root]?.sources.count ?? 0, of: root)
     }
 
-    /// Frees everything that a peer was asked for of a blob.
+    /// Frees all requests to a peer for a blob.
     ///
     /// - Returns: the pieces.
     @discardableResult
@@ -215,7 +215,7 @@ public struct PieceScheduler: Sendable {
         return pieces.sorted()
     }
 
-    /// Lets anybody go on with a chunk. One that has to come from one peer begins again.
+    /// Removes a chunk's owner. An exclusive chunk starts over.
     private mutating func disown(_ chunk: Int, of root: BlobRoot) {
         guard var transfer = transfers[root] else { return }
         transfer.owners[chunk] = nil
@@ -226,7 +226,7 @@ public struct PieceScheduler: Sendable {
         marks.change(root)
     }
 
-    /// Chunks whose pieces are of no use any more: call `ChunkStore.forget` for each.
+    /// Chunks whose pieces are no longer useful: call `ChunkStore.forget` for each.
     public mutating func takeForgotten() -> [Forgotten] {
         defer { forgotten = [] }
         return forgotten
@@ -242,7 +242,7 @@ public struct PieceScheduler: Sendable {
         callOff(piece, of: blob, by: peer)
     }
 
-    /// Notes that a peer owes a piece no more, though it may still come.
+    /// A peer no longer owes a piece, though it may still arrive.
     private mutating func callOff(_ piece: Int, of blob: BlobName, by peer: PeerID) {
         guard var state = peers[peer] else { return }
         state.owed = max(0, state.owed - blob.shape.byteCount(ofPiece: piece))
@@ -251,12 +251,12 @@ public struct PieceScheduler: Sendable {
         peers[peer] = state
     }
 
-    /// Whether a peer sent something wrong of this blob, in this transfer or an earlier one.
+    /// Whether a peer sent wrong data for this blob, in this transfer or an earlier one.
     func isBanned(_ peer: PeerID, from root: BlobRoot) -> Bool {
         liars[root]?.contains(peer) == true
     }
 
-    /// Asks a peer no more for this blob.
+    /// Excludes a peer as a source of this blob.
     mutating func ban(_ peer: PeerID, from root: BlobRoot) -> Message {
         drop(peer, from: root)
         if liars[root] == nil, liars.count >= BlobLimits.liarBlobsMax { liars = [:] }

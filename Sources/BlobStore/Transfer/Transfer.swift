@@ -1,32 +1,32 @@
-/// One blob that is being fetched: what is wanted, what came, and who is asked for what.
+/// One blob being fetched: what is wanted, what has arrived, and what is requested from whom.
 struct Transfer: Sendable {
     let blob: BlobName
-    /// Chunks that are to be held in the end.
+    /// Chunks to fetch, including those held.
     var wanted: HaveMap
-    /// Those of them that somebody waits for.
+    /// Those of them that a caller waits for.
     var urgent: HaveMap
-    /// Chunks that are stored and right.
+    /// Chunks that are stored and verified.
     var held: HaveMap
-    /// Chunks of which a piece was asked for or came.
+    /// Chunks of which a piece was requested or has arrived.
     var begun: HaveMap
-    /// Who asks for the pieces of a chunk that was begun.
+    /// The peer that supplies the pieces of a chunk.
     var owners: [Int: PieceScheduler.PeerID] = [:]
-    /// Chunks that came wrong from several peers: now all of it comes from one.
+    /// Chunks that came wrong from several peers: now all pieces come from one.
     var exclusive: Set<Int> = []
-    /// Pieces that were asked for, and of whom; two at most.
+    /// Requested pieces with their peers, two at most.
     var asked: [Int: [PieceScheduler.PeerID]] = [:]
-    /// From when on a second may be asked for a piece: the first should have sent it by then.
+    /// When a second peer may be asked for a piece: the first should have sent it by then.
     var secondAt: [Int: UInt64] = [:]
-    /// Pieces of chunks that are not whole, and who sent them.
+    /// Pieces of incomplete chunks, with their senders.
     var arrived: [Int: PieceScheduler.PeerID] = [:]
-    /// Who holds what.
+    /// The chunks that each peer holds.
     var sources: [PieceScheduler.PeerID: HaveMap] = [:]
-    /// Hashes of chunks that were proven, and which chunks these are.
+    /// Proven hashes of chunks, and the chunks that can be verified.
     private(set) var leaves: [Int: TreeHash] = [:]
     private(set) var judged: HaveMap
-    /// Of whom leaves were asked, and which.
+    /// The peer that leaves were requested from, and the chunks.
     var leavesAsked: (peer: PieceScheduler.PeerID, chunks: Range<Int>)?
-    /// Whether the disk could not take a piece: nothing is asked for until it can.
+    /// Whether storing failed: nothing is requested until it works again.
     var isPaused = false
 
     init(_ blob: BlobName, held: HaveMap) {
@@ -35,11 +35,11 @@ struct Transfer: Sendable {
         wanted = HaveMap(blob.shape)
         urgent = wanted
         begun = wanted
-        // The root judges the only chunk.
+        // The root verifies the only chunk.
         judged = blob.shape.chunkCount == 1 ? .whole(blob.shape) : wanted
     }
 
-    /// Notes leaves that were proven.
+    /// Adds proven leaves.
     mutating func know(_ leaves: [TreeHash], from first: Int) {
         for (offset, leaf) in leaves.enumerated() {
             self.leaves[first + offset] = leaf
@@ -49,13 +49,13 @@ struct Transfer: Sendable {
 
     var shape: BlobShape { blob.shape }
 
-    /// Whether all that is wanted is held.
+    /// Whether everything wanted is held.
     var isComplete: Bool {
         HaveMap.first(in: [wanted], outside: [held]) == nil
     }
 
-    /// The chunks that can be judged when a peer sends them: their hashes are known, or on their way
-    /// from this very peer, who sends these first.
+    /// The chunks that can be verified when this peer sends them: their hashes are known, or
+    /// requested from the same peer, which sends them first.
     func judged(from peer: PieceScheduler.PeerID) -> HaveMap {
         guard let leavesAsked, leavesAsked.peer == peer else { return judged }
         var map = judged
@@ -63,12 +63,12 @@ struct Transfer: Sendable {
         return map
     }
 
-    /// The next piece of a chunk that was neither asked for nor came.
+    /// The next piece of a chunk that was neither requested nor arrived.
     func nextPiece(of chunk: Int) -> Int? {
         shape.pieces(of: chunk).first { asked[$0] == nil && arrived[$0] == nil }
     }
 
-    /// Forgets that `peer` was asked for a piece; its chunk is free again if nothing of it is left.
+    /// Drops the request for a piece from `peer`; its chunk is free again if nothing of it is left.
     mutating func release(_ piece: Int, by peer: PieceScheduler.PeerID) {
         guard let peers = asked[piece] else { return }
         let left = peers.filter { $0 != peer }
@@ -77,7 +77,7 @@ struct Transfer: Sendable {
         tidy(piece)
     }
 
-    /// Forgets that a chunk was begun once nothing of it was asked for or came.
+    /// Marks a chunk as not begun once nothing of it is requested or has arrived.
     mutating func tidy(_ piece: Int) {
         guard let chunk = shape.chunk(ofPiece: piece), begun.contains(chunk) else { return }
         let isEmpty = shape.pieces(of: chunk).allSatisfy { asked[$0] == nil && arrived[$0] == nil }
@@ -86,9 +86,9 @@ struct Transfer: Sendable {
         owners[chunk] = nil
     }
 
-    /// Forgets what came of a chunk.
+    /// Discards the pieces of a chunk.
     ///
-    /// - Returns: who sent it.
+    /// - Returns: their senders.
     mutating func discard(_ chunk: Int) -> Set<PieceScheduler.PeerID> {
         var senders: Set<PieceScheduler.PeerID> = []
         for piece in shape.pieces(of: chunk) {
