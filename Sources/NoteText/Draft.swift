@@ -1,11 +1,10 @@
 public import WorkspaceModel
 
-/// What is being written here and has not become an operation: in the text already, and the last
-/// of everything.
+/// Local text that is not an operation yet. It is part of the note, ordered after everything else.
 struct Draft {
-    /// A change, with the scalars of this copy.
+    /// A change, in terms of this copy's scalars.
     enum Change {
-        /// Text between two scalars; its bytes are those of the tree's text.
+        /// Text between two scalars; its bytes are a range of the tree's text.
         case insert(left: Element, right: Element, first: Element, count: UInt32, bytes: Range<Int>)
         case delete(first: Element, count: UInt32)
         case mark(from: Element, to: Element, NoteMark)
@@ -13,18 +12,18 @@ struct Draft {
     }
 
     let author: NoteOperation.Author
-    /// Its place in the table.
+    /// Its index in the table.
     let entry: Int
     var changes: [Change] = []
     /// Scalars that it inserts.
     var inserted: UInt32 = 0
-    /// About the bytes of its body; more than it takes.
+    /// An upper bound of the bytes of its body.
     var weight = 64
 
-    /// The key that sorts behind every other, until it gets its own.
+    /// A key that sorts after every other, until the draft gets its own.
     static let key = MessageKey(timestamp: HybridTimestamp(rawValue: .max), idPrefix: .max)
 
-    /// Notes a text that was inserted, as more of the last one if it goes on from it.
+    /// Records inserted text, merged with the last change if it continues it.
     mutating func insert(_ run: Span) {
         let bytes = Int(run.text)..<Int(run.text) + Int(run.bytes)
         inserted += run.count
@@ -44,14 +43,15 @@ struct Draft {
                 left: run.left, right: run.right, first: run.first, count: run.count, bytes: bytes))
     }
 
-    /// How many of the scalars that were numbered last are the end of its last change, a text.
+    /// How many of the most recently numbered scalars belong to the end of its last
+    /// change, if that is a text.
     func endCount(_ next: Element) -> UInt32 {
         guard case .insert(_, _, let first, let count, _)? = changes.last, first + count == next
         else { return 0 }
         return count
     }
 
-    /// Forgets the last `count` scalars of its last change, a text of at least as many.
+    /// Removes the last `count` scalars of its last change, a text with at least as many.
     mutating func takeBack(_ count: UInt32, byteCount: Int) {
         guard case .insert(let left, let right, let first, let old, let bytes)? = changes.last
         else { return }
@@ -67,8 +67,8 @@ struct Draft {
             bytes: bytes.lowerBound..<bytes.upperBound - byteCount)
     }
 
-    /// Notes scalars that were deleted, in so many pieces, as more of the last ones if they are
-    /// neighbours.
+    /// Records deleted scalars, in this many pieces, merged with the last deletion
+    /// if they are adjacent.
     mutating func delete(_ range: Range<Element>, pieces: Int) {
         weight += 40 * pieces
         var (first, count) = (range.lowerBound, UInt32(range.count))
@@ -83,23 +83,23 @@ struct Draft {
     }
 }
 
-/// What is being written here, from outside.
+/// The draft as callers see it.
 public struct NoteDraft: Sendable {
-    /// What is to become the payload of an operation: it is to be kept safe at once.
+    /// The edit to be signed as an operation. Save it at once.
     public let edit: NoteEdit
     /// Whether it is large enough to become an operation now.
     public let isLarge: Bool
 }
 
 extension Note {
-    /// What is being written here, `nil` if nothing is.
+    /// The local draft, `nil` if there is none.
     public var draft: NoteDraft? {
         guard let writing, !writing.changes.isEmpty else { return nil }
         return NoteDraft(
             edit: edit(of: writing), isLarge: writing.weight >= NoteLimits.draftBytesMax)
     }
 
-    /// The draft in the names that others know.
+    /// The draft with the names that other copies know.
     private func edit(of draft: Draft) -> NoteEdit {
         var names = Names(of: draft.entry)
         var changes: [NoteEdit.Change] = []
@@ -134,13 +134,13 @@ extension Note {
         return NoteEdit(sources: names.sources, changes: changes)
     }
 
-    /// From the scalars of a draft, one after the other, to their names.
+    /// Maps scalars of a draft, in order, to their names.
     private struct Names {
         private let draft: Int
-        /// For each scalar its operation, -1 for none, and its number in it.
+        /// For each scalar its operation, -1 for none, and its offset in it.
         private var origins: [(entry: Int, offset: Int)] = []
         private var entries: [Int] = []
-        /// The keys of its operations, ascending, each once.
+        /// The keys of the operations referred to, ascending, without duplicates.
         private(set) var sources: [MessageKey] = []
         private var index = 0
 
@@ -164,13 +164,13 @@ extension Note {
             see(other, in: table)
         }
 
-        /// All were seen.
+        /// Called after all scalars were added.
         mutating func finish(in table: borrowing OperationTable) {
             let keys = entries.map { table.entries[$0].key }.sorted()
             for key in keys where sources.last != key { sources.append(key) }
         }
 
-        /// The name of the next scalar, `nil` where it is a sentinel.
+        /// The name of the next scalar, `nil` for a sentinel.
         mutating func next(in table: borrowing OperationTable) -> NoteEdit.Reference? {
             let (entry, offset) = origins[index]
             index += 1
@@ -187,7 +187,7 @@ extension Note {
         }
     }
 
-    /// Scalars in the parts that one operation numbered in one go.
+    /// Scalars grouped by the parts that one operation numbered at once.
     private func pieces(of first: Element, _ count: UInt32) -> [Range<Element>] {
         var ranges: [Range<Element>] = []
         var element = first
@@ -200,9 +200,9 @@ extension Note {
         return ranges
     }
 
-    /// Makes the draft an operation that was signed with exactly its edit.
+    /// Turns the draft into an operation that was signed with exactly its edit.
     ///
-    /// - Returns: `false` where the note has to be made anew, because a copy of this home wrote more.
+    /// - Returns: `false` if the note has to be rebuilt, because a copy of this home wrote more.
     public mutating func publishDraft(
         as id: OperationID, timestamp: HybridTimestamp, sequence: UInt64
     ) -> Bool {

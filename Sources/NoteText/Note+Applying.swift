@@ -1,12 +1,13 @@
 public import WorkspaceModel
 
-// Taking in what was written elsewhere.
+// Applying remote operations.
 extension Note {
-    /// Takes in an operation.
+    /// Applies an operation.
     ///
     /// - Parameters:
-    ///   - isValid: whether it counts; if not, its text enters deleted, and nothing else happens.
-    ///   - isTold: whether the answer says what changed in the text, which costs a little.
+    ///   - isValid: whether it is valid; if not, its text is inserted as deleted, and it has no
+    ///     other effect.
+    ///   - isTold: whether the result lists the changes of the text, which costs a little.
     @discardableResult
     public mutating func apply(
         _ operation: NoteOperation, isValid: Bool = true, isTold: Bool = true
@@ -35,8 +36,8 @@ extension Note {
         return .applied(changes)
     }
 
-    /// An operation whose payload is gone: as if it had never been written, so what refers to it
-    /// stands at the end of the note.
+    /// An operation whose payload was erased: treated as if it had never been written, so text that
+    /// refers to it moves to the end of the note.
     @discardableResult
     public mutating func erase(_ key: MessageKey, isTold: Bool = true) -> NoteOutcome {
         if let index = table.index(of: key) {
@@ -51,15 +52,15 @@ extension Note {
         return .applied(changes)
     }
 
-    /// A second operation with the key of one that was taken in.
+    /// A second operation with the key of an applied one.
     private func meet(_ operation: NoteOperation, at index: Int) -> NoteOutcome {
         let entry = table.entries[index]
         guard entry.state != .erased, entry.idMiddle != 0 else { return .known }
         return operation.id.words.1 < entry.idMiddle ? .mustBeMadeAnew : .known
     }
 
-    /// Takes in what waited for `key`, and what waited for that. A list, not a recursion: its depth
-    /// is up to others.
+    /// Applies what waited for `key`, and what waited for that. A loop, not a recursion: others
+    /// determine the depth.
     private mutating func releaseWaiting(
         for key: MessageKey, isTold: Bool, _ changes: inout [NoteChange]
     ) {
@@ -86,7 +87,7 @@ extension Note {
 
     // MARK: One operation
 
-    /// - Precondition: its sources were just resolved, and all are there.
+    /// - Precondition: its sources were just resolved, and all are present.
     private mutating func takeIn(
         _ operation: NoteOperation, isValid: Bool, isTold: Bool
     ) -> NoteChange {
@@ -98,15 +99,15 @@ extension Note {
             operation.key, takeIn(operation.edit, isValid: isValid, isTold: isTold))
     }
 
-    /// Does what an edit says.
+    /// Applies an edit.
     ///
-    /// - Precondition: `table.resolved` is its operation and all of its sources.
+    /// - Precondition: `table.resolved` contains its operation and all of its sources.
     mutating func takeIn(_ edit: NoteEdit, isValid: Bool, isTold: Bool) -> PatchList {
         var effect = Effect(entry: table.resolved[0], isValid: isValid, isTold: isTold)
         switch edit.form {
         case .made(let changes): for change in changes { take(change, &effect) }
         case .read(let body, let steps):
-            // Nothing of the note is copied for a step: what a closure holds of it would be.
+            // The steps capture nothing of the note: a captured part would be copied.
             body.withUnsafeBytes { body in
                 for step in steps { take(step, of: body, &effect) }
             }
@@ -121,12 +122,12 @@ extension Note {
         return effect.list
     }
 
-    /// What is being taken in, and what came of it so far.
+    /// The operation being applied, and its effects so far.
     private struct Effect {
         let entry: Int
         let isValid: Bool
         let isTold: Bool
-        /// Scalars that were inserted.
+        /// Inserted scalars so far.
         var offset: UInt32 = 0
         var deleted: [Range<Element>] = []
         var list = PatchList()
@@ -193,7 +194,7 @@ extension Note {
             count: Int(run.count))
     }
 
-    /// Makes the tree of what was read of its history.
+    /// Builds the tree after reading the history.
     mutating func settle() {
         guard let chain = chain.take() else { return }
         var text: [UInt8] = []
@@ -201,7 +202,7 @@ extension Note {
         tree = chain.tree(text: text)
     }
 
-    /// Numbers new scalars and keeps their text.
+    /// Numbers new scalars and stores their text.
     private mutating func number(
         _ text: UnsafeRawBufferPointer, _ count: UInt32, as entry: Int, from offset: UInt32,
         _ origins: OperationTable.Origins, isHidden: Bool
@@ -219,13 +220,13 @@ extension Note {
 extension UnsafeRawBufferPointer {
     /// The Unicode scalars of UTF-8.
     var scalarCount: Int {
-        // Every byte that does not go on a scalar begins one.
+        // Every byte that does not continue a scalar begins one.
         reduce(0) { $0 + ($1 & 0xc0 != 0x80 ? 1 : 0) }
     }
 }
 
 extension String {
-    /// Its Unicode scalars, without looking at each by itself.
+    /// The number of Unicode scalars, without decoding each.
     var scalarCount: Int {
         var copy = self
         return copy.withUTF8 { UnsafeRawBufferPointer($0).scalarCount }
@@ -233,6 +234,6 @@ extension String {
 }
 
 extension NoteOperation.Author {
-    /// Who wrote an operation that nobody can read any more.
+    /// The author of an erased operation.
     static let nobody = NoteOperation.Author(device: .zero, incarnation: 0)
 }

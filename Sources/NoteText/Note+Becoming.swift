@@ -1,10 +1,10 @@
-// Taking back a whole text that somebody edited elsewhere.
+// Importing a whole text that was edited elsewhere.
 extension Note {
-    /// Makes the note say what `wanted` does, by the changes that differ: what others wrote at places
-    /// that are alike stays theirs.
+    /// Changes the note to `wanted`, editing only the differences, so that unchanged
+    /// text keeps its authors.
     ///
-    /// - Returns: whether it is done; else the draft is full, and has to be published before this is
-    ///   called again.
+    /// - Returns: whether it is complete; if not, the draft is full and must be published before
+    ///   the next call.
     public mutating func become(
         _ wanted: [NoteLine], as author: NoteOperation.Author
     ) throws(NoteProblem) -> Bool {
@@ -25,12 +25,12 @@ extension Note {
         return true
     }
 
-    /// The marks to be put on, or taken off, to make one line look like another of the same text.
+    /// The marks to set or remove so that one line looks like another with the same text.
     private static func differences(
         of runs: [NoteLine.Run], to wanted: [NoteLine.Run], from start: Int
     ) -> [(Range<Int>, NoteMark)] {
         var result: [(range: Range<Int>, mark: NoteMark)] = []
-        // For each kind its last change, which goes on where the next part needs the same.
+        // The last change of each kind, which is extended if the next part needs the same.
         var last: [NoteMark.Kind: Int] = [:]
         var (one, other) = (runs[...], wanted[...])
         var (left, right) = (0, 0)
@@ -64,7 +64,7 @@ extension Note {
 }
 
 extension NoteMark.Kind {
-    /// The mark that takes one of this kind away.
+    /// The mark that removes this kind.
     public var off: NoteMark {
         switch self {
         case .bold: .bold(false)

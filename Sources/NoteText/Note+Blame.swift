@@ -4,15 +4,15 @@ public import WorkspaceModel
 public struct NoteAuthorship: Hashable, Sendable {
     /// Its scalars in the text.
     public let range: Range<Int>
-    /// The log of who wrote it.
+    /// The author's log.
     public let author: NoteOperation.Author
-    /// The operation, `nil` for what is being written here.
+    /// The operation, `nil` for the local draft.
     public let key: MessageKey?
 }
 
-// Who wrote what.
+// Authorship of the text.
 extension Note {
-    /// The text in parts, in its order, with who wrote each; neighbouring parts differ.
+    /// The text in parts, in order, with the author of each; adjacent parts differ.
     public func authorship() -> [NoteAuthorship] {
         var parts: [NoteAuthorship] = []
         var place = 0
@@ -43,8 +43,7 @@ extension Note {
         return parts
     }
 
-    /// Where the operations stand that have these keys: in which log, at which place. Nothing of those that
-    /// are not here, or were erased.
+    /// The logs and places of the operations with these keys. Missing and erased ones are left out.
     public func places(
         of keys: [MessageKey]
     ) -> [(author: NoteOperation.Author, sequence: UInt64, key: MessageKey)] {
@@ -57,10 +56,10 @@ extension Note {
         }
     }
 
-    /// What was taken in, for a hash that names this version of the note: the authors in the order
-    /// of their names, each with how many of its operations were, and the sum of their keys.
+    /// The applied operations, for a hash that names this version of the note: the authors in
+    /// order, each with the number of its operations and the sum of their keys.
     ///
-    /// Two notes with the same operations have the same frontier. It says nothing of verdicts.
+    /// Two notes with the same operations have the same frontier. Verdicts are not part of it.
     public var frontier: [UInt8] {
         var logs = table.authors.map { (author: $0, count: 0, words: (UInt64(0), UInt64(0))) }
         for (index, entry) in table.entries.enumerated()

@@ -1,21 +1,21 @@
-/// Why an edit of somebody here is not taken.
+/// Why a local edit is refused.
 public enum NoteProblem: Error, Hashable, Sendable {
-    /// A place behind the end of the text.
+    /// A position beyond the end of the text.
     case outOfRange
-    /// Text that no note may hold.
+    /// Text that a note may not contain.
     case badText
     /// The text would be larger than `NoteLimits.textBytesMax`, or its history too large.
     case tooLong
-    /// Somebody else's draft, of another log, is open.
+    /// A draft of another log is open.
     case otherAuthor
 }
 
-// Writing here.
+// Local editing.
 extension Note {
-    /// Changes the text and adds that to the draft.
+    /// Changes the text and adds the change to the draft.
     ///
-    /// - Returns: what is left to do once the draft was published, because it is full: a part of a
-    ///   long paste, or of the deletion of a long text.
+    /// - Returns: the rest of the patch if the draft is full, to be applied after publishing it: a
+    ///   part of a long paste, or of a long deletion.
     @discardableResult
     public mutating func edit(
         _ patch: NotePatch, as author: NoteOperation.Author
@@ -43,21 +43,21 @@ extension Note {
         return later.isEmpty ? nil : rest
     }
 
-    /// Bytes that the draft has room for.
+    /// Bytes left in the draft.
     var room: Int {
         NoteLimits.editBytesMax - (writing?.weight ?? 0)
     }
 
-    /// Operations of which one change deletes parts; more are further changes.
+    /// The operations that one change may delete from; more take further changes.
     private static let piecesMax = 64
 
-    /// Whether the draft takes no more than a deletion in `piecesMax` pieces.
+    /// Whether the draft has no room for a deletion in `piecesMax` pieces.
     private var isFull: Bool {
         room < 40 * (Self.piecesMax + 1)
             || (writing?.changes.count ?? 0) >= NoteLimits.changesMax / 4
     }
 
-    /// Drops a draft that says nothing.
+    /// Drops a draft without changes.
     private mutating func closeEmptyDraft() {
         guard writing?.changes.isEmpty == true, let entry = writing?.entry,
             table.removeDraft(entry)
@@ -67,7 +67,7 @@ extension Note {
 
     /// Opens a draft if there is none.
     ///
-    /// - Returns: whether it takes more.
+    /// - Returns: whether it has room.
     mutating func open(_ author: NoteOperation.Author) throws(NoteProblem) -> Bool {
         if let writing {
             guard writing.author == author else { throw .otherAuthor }
@@ -81,7 +81,7 @@ extension Note {
         return true
     }
 
-    /// Inserts a text that the draft has room for.
+    /// Inserts a text that fits into the draft.
     ///
     /// - Returns: its scalars.
     private mutating func insert(_ text: String, at position: Int) -> Int {
@@ -98,7 +98,7 @@ extension Note {
             first: table.number(count, of: entry, offset: offset), count: count, left: left,
             right: next, text: UInt32(truncatingIfNeeded: bytes.lowerBound),
             bytes: UInt32(truncatingIfNeeded: bytes.count), deletes: 0, depth: 0, isHidden: false)
-        // Between neighbours nobody else can stand.
+        // Nothing else can be between adjacent scalars.
         run.setDepth(depth(of: run, next: following))
         let place = put(run, behind: border)
         if tree[place].last == run.last { tree.typed = (place, position + Int(count)) }
@@ -106,7 +106,7 @@ extension Note {
         return Int(count)
     }
 
-    /// Deletes what stands behind `position` of one run, at most `count` scalars.
+    /// Deletes up to `count` scalars of one run behind `position`.
     ///
     /// - Returns: how many.
     private mutating func deleteOne(at position: Int, _ count: Int) -> Int {
@@ -123,9 +123,9 @@ extension Note {
 
     // MARK: Marks and lines
 
-    /// Marks scalars `range`, or takes a mark from them.
+    /// Sets or removes a mark on the scalars `range`.
     ///
-    /// - Returns: whether the draft took it; else it has to be published first.
+    /// - Returns: whether the draft had room; if not, it must be published first.
     @discardableResult
     public mutating func format(
         _ range: Range<Int>, _ mark: NoteMark, as author: NoteOperation.Author
@@ -137,7 +137,7 @@ extension Note {
         guard try open(author) else { return false }
         guard let entry = writing?.entry else { return false }
         let from = scalar(at: range.lowerBound)
-        // A link ends with its last scalar; what grows ends before what follows.
+        // A link ends with its last scalar; a growing mark ends before the next one.
         let to =
             mark.grows
             ? (range.upperBound < tree.visible ? scalar(at: range.upperBound) : Span.end)
@@ -150,7 +150,7 @@ extension Note {
         return true
     }
 
-    /// Says what the line is that scalar `position`, or the end of the text, is in.
+    /// Sets the kind of the line that contains scalar `position`, or the end of the text.
     ///
     /// - Returns: as `format`.
     @discardableResult
@@ -193,7 +193,7 @@ extension Note {
 }
 
 extension String {
-    /// The text in two parts, the first of at most so many bytes of UTF-8.
+    /// Splits the text; the first part has at most this many bytes of UTF-8.
     func divided(afterBytes bytes: Int) -> (String, String) {
         guard utf8.count > bytes else { return (self, "") }
         var end = utf8.index(utf8.startIndex, offsetBy: max(0, bytes))

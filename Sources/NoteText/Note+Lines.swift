@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-// How a note looks.
+// The formatted lines of a note.
 extension Note {
     /// The lines of the note, at least one. A line break ends one and begins the next.
     ///
-    /// The work is that for the text, plus that for a sort of all marks that were ever set.
+    /// The cost is linear in the text, plus sorting all marks ever set.
     public func lines() -> [NoteLine] {
         var copy = self
         var sweep = MarkSweep(copy.countingMarks())
@@ -14,7 +14,7 @@ extension Note {
         var kind = kinds[Span.start] ?? .paragraph
         var place = 0
         forEachVisible { span in
-            // The run in parts that no line break and no border of a mark divides.
+            // The run, divided at line breaks and at the ends of marks.
             var offset: UInt32 = 0
             var byte = Int(span.text)
             let end = byte + Int(span.bytes)
@@ -45,7 +45,7 @@ extension Note {
         return lines
     }
 
-    /// The marks of operations that count, the latest last, with the scalars that they lie over.
+    /// The marks of valid operations, the latest last, with the range of scalars they cover.
     private mutating func countingMarks() -> [(mark: NoteMark, range: Range<Int>)] {
         var result: [(mark: NoteMark, range: Range<Int>)] = []
         let order = marks.indices.sorted { one, other in
@@ -54,7 +54,7 @@ extension Note {
         for index in order
         where table.entries[marks[index].entry].state == .valid {
             let entry = marks[index]
-            // An end that does not grow is the last scalar, else the first behind.
+            // An end that does not grow is the last scalar, otherwise the first one behind.
             let from = tree.position(of: entry.from)
             var to = tree.position(of: entry.to)
             if !entry.mark.grows, isVisible(entry.to) { to += 1 }
@@ -65,7 +65,7 @@ extension Note {
 
     private func isVisible(_ element: Element) -> Bool { tree[tree.place(of: element)].isVisible }
 
-    /// What lines are, by the line break that they begin behind.
+    /// The kinds of lines, by the line break before each.
     private func countingLines() -> [Element: NoteBlockKind] {
         var latest: [Element: Int] = [:]
         for (index, line) in lineWords.enumerated()
@@ -80,7 +80,7 @@ extension Note {
         return latest.mapValues { lineWords[$0].kind }
     }
 
-    /// Whether one word was said before another: by hlc, then id, then place in the operation.
+    /// Whether one change is older than another: by hlc, then id, then position in the operation.
     private func isEarlier(
         _ one: (entry: Int, index: Int), _ other: (entry: Int, index: Int)
     ) -> Bool {
@@ -89,20 +89,20 @@ extension Note {
     }
 }
 
-/// Gathers the parts of one line.
+/// Collects the parts of one line.
 private struct LineBuilder {
     private var runs: [NoteLine.Run] = []
     private var bytes: [UInt8] = []
     private var marks: [NoteMark] = []
 
-    /// Adds a part, as more of the last one if it looks like it.
+    /// Adds a part, merged with the last one if the formatting is equal.
     mutating func append(_ more: ArraySlice<UInt8>, _ marks: [NoteMark]) {
         if marks != self.marks { flush() }
         self.marks = marks
         bytes += more
     }
 
-    /// The parts, and an empty line again.
+    /// Returns the parts, and starts an empty line.
     mutating func take() -> [NoteLine.Run] {
         flush()
         defer { runs = [] }

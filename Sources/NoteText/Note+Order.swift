@@ -1,13 +1,13 @@
-// The order of Fugue, in its list form: what is inserted stands right of its left origin, and of
-// what others inserted there, those stand first whose right origin is further to the right; with
-// equal origins the author's device decides. As a tree, which is how it can be shown that every
-// order of arrival ends in the same text whatever origins somebody invents: a scalar is a left
-// child of its right origin where that has the same left origin, else a right child of its left
-// origin; origins are known before, so nothing can be its own ancestor.
+// The order of Fugue, in its list form. Inserted text is right of its left origin. Among inserts
+// with the same left origin, the one whose right origin is further right comes first; with equal
+// origins the author's device decides. Seen as a tree, a scalar is a left child of its right origin
+// if that has the same left origin, else a right child of its left origin. This shows that every
+// order of arrival gives the same text, even for invented origins: origins exist before the scalar,
+// so nothing is its own ancestor.
 extension Note {
-    /// Puts a run into its place. Its depth is set here.
+    /// Inserts a run at its place, and sets its depth.
     ///
-    /// - Returns: where it is; it may be the end of a longer run.
+    /// - Returns: its place, which may be the end of a longer run.
     /// - Precondition: its origins are in the tree, and its operation in the table.
     mutating func weave(_ run: Span, of entry: Int) -> SpanTree.Place {
         var run = run
@@ -18,7 +18,7 @@ extension Note {
         let next = isInside ? nil : tree.next(place)
         let nextScalar = isInside ? run.left + 1 : next.map { tree[$0].first } ?? Span.nothing
         run.setDepth(depth(of: run, next: next.map { tree[$0] }))
-        // Nobody else inserted here: always so where somebody edits what he sees.
+        // No concurrent insert here: always the case when a person edits the current text.
         let isAlone =
             nextScalar == run.right
             || run.depth == 0 && !isInside && next.map({ tree[$0].left != run.left }) ?? true
@@ -31,8 +31,8 @@ extension Note {
         return put(run, behind: border ?? search(run, of: entry, behind: behind, level))
     }
 
-    /// Steps of a run to the right-hand child that it stands before: none, unless its right origin
-    /// has the same left one.
+    /// The run's depth: the distance to the right-hand child that it precedes. 0 unless its right
+    /// origin has the same left one.
     func depth(of run: Span, next: Span?) -> UInt32 {
         guard run.right != Span.nothing else { return 0 }
         guard run.right != run.left + 1 else {
@@ -42,11 +42,11 @@ extension Note {
         }
         let span = next?.first == run.right ? next : nil
         let right = span ?? tree[tree.place(of: run.right)]
-        // A scalar inside a run has the one before it on its left, which was just excluded.
+        // A scalar inside a run has the one before it as left origin, which was just excluded.
         return right.first == run.right && right.left == run.left ? right.depth + 1 : 0
     }
 
-    /// Puts a run behind a border, as the end of the run there if it goes on in it.
+    /// Inserts a run behind a border, merged with the run there if it continues it.
     mutating func put(_ run: Span, behind border: SpanTree.Border) -> SpanTree.Place {
         let span = tree[border.place]
         guard border.offset == span.count else {
@@ -61,23 +61,23 @@ extension Note {
             run, at: SpanTree.Place(leaf: border.place.leaf, index: border.place.index + 1))
     }
 
-    /// Whether a new run comes before one with the same left origin and the same depth.
+    /// Whether a new run precedes one with the same left origin and the same depth.
     private func precedes(_ run: Span, of entry: Int, _ sibling: Span) -> Bool {
         guard run.right == sibling.right else { return tree.precedes(sibling.right, run.right) }
         let other = table.origin(of: sibling.first).entry
         return other == entry ? run.first < sibling.first : table.precedes(entry, other)
     }
 
-    // MARK: Few others inserted here
+    // MARK: Few concurrent inserts
 
-    /// Among the right children of its left origin, looking at one run after the other.
+    /// Scans the right children of its left origin, run by run.
     ///
-    /// - Returns: `nil` where there are too many.
+    /// - Returns: `nil` if there are too many.
     private func scanForward(
         _ run: Span, of entry: Int, behind border: SpanTree.Border, _ level: SpanTree.Level
     ) -> SpanTree.Border? {
         var previous = border.place
-        // Where the part of the sibling begins that is looked at.
+        // Where the examined part of the sibling begins.
         var beginning: SpanTree.Border? = border
         if border.offset < tree[previous].count {
             let sibling = tree[previous].tail(from: border.offset, byteOffset: 0)
@@ -102,9 +102,9 @@ extension Note {
         return nil
     }
 
-    /// Among the left children of its right origin, looking at one run after the other.
+    /// Scans the left children of its right origin, run by run.
     ///
-    /// - Returns: `nil` where there are too many.
+    /// - Returns: `nil` if there are too many.
     private func scanBackward(
         _ run: Span, of entry: Int, _ level: SpanTree.Level
     ) -> SpanTree.Border? {
@@ -129,14 +129,14 @@ extension Note {
         SpanTree.Border(place: place, offset: tree[place].count)
     }
 
-    /// The border before a run. Nothing is ever put before the first sentinel.
+    /// The border before a run. Nothing is ever inserted before the first sentinel.
     private func border(before place: SpanTree.Place) -> SpanTree.Border {
         end(of: tree.previous(place) ?? SpanTree.Place(leaf: 0, index: 0))
     }
 
-    // MARK: Many did
+    // MARK: Many concurrent inserts
 
-    /// The same place, found without looking at everything that was inserted there.
+    /// The same place, found without visiting everything inserted there.
     private mutating func search(
         _ run: Span, of entry: Int, behind border: SpanTree.Border, _ level: SpanTree.Level
     ) -> SpanTree.Border {
@@ -158,11 +158,11 @@ extension Note {
         }
         guard let stop else { return lastBorder }
         guard tree.compare(tree[stop], with: level) == 0 else { return self.border(before: stop) }
-        // Before the sibling there, and all that stands before it as a part of it.
+        // Before the sibling there, and everything before it that belongs to it.
         return beginning(behind: tree.last(before: stop, upTo: level), run)
     }
 
-    /// The border before the first run behind `place` that has the same left origin.
+    /// The border before the first run behind `place` with the same left origin.
     private mutating func beginning(behind place: SpanTree.Place, _ run: Span) -> SpanTree.Border {
         let stop = tree.first(behind: place) { tree, span in
             span.left == run.left || span.left == Span.nothing || tree.precedes(span.left, run.left)
@@ -181,6 +181,6 @@ extension Note {
 }
 
 extension Span {
-    /// Sets how many steps it is to the right-hand child that it stands before.
+    /// Sets the distance to the right-hand child that it precedes.
     mutating func setDepth(_ depth: UInt32) { state = depth << 1 | state & 1 }
 }

@@ -1,35 +1,35 @@
 public import WorkspaceModel
 
-/// A place in a note, in names that others know.
+/// A position in a note that means the same in every copy.
 public enum NoteAnchor: Hashable, Sendable {
     /// Before everything.
     case beginning
-    /// Behind the scalar with this number of an operation; `nil` is what its author has not published.
+    /// Behind the scalar with this offset in an operation; `nil` is the author's unpublished draft.
     case behind(MessageKey?, offset: Int)
 }
 
-/// What somebody else has written and not published, laid over the text as it is here. It is no part of
-/// the text: where others wrote at the same place, it may stand elsewhere once it is published.
+/// Someone else's unpublished changes, overlaid on the local text. They are not part of the text:
+/// after concurrent inserts at the same place, they may end up elsewhere once published.
 public struct NoteOverlay: Hashable, Sendable {
-    /// What it changes in the text, one after the other.
+    /// Its changes to the text, in order.
     public internal(set) var patches: [NotePatch] = []
-    /// Where its author's own scalars are in the text with these changes, as far as they are there.
+    /// Where its author's own scalars are in the changed text, as far as they are visible.
     var runs: [Run] = []
-    /// Runs of the text that were looked at.
+    /// Runs of the text that were examined.
     var lookedAt = 0
 
-    /// Scalars of the author that stand beside each other.
+    /// Adjacent scalars of the author.
     struct Run: Hashable, Sendable {
-        /// The number of the first among all that the author inserts.
+        /// The offset of the first among all that the author inserts.
         var first: Int
         var count: Int
         var place: Int
     }
 
-    /// An overlay of nothing.
+    /// An empty overlay.
     public init() {}
 
-    /// Where the scalar with this number is that the author inserts; `nil` where it is not shown.
+    /// The position of the author's scalar with this offset; `nil` if it is not shown.
     func place(of offset: Int) -> Int? {
         runs.first { $0.first <= offset && offset - $0.first < $0.count }
             .map { $0.place + offset - $0.first }
@@ -71,9 +71,9 @@ public struct NoteOverlay: Hashable, Sendable {
     }
 }
 
-// What others do in the text and have not published.
+// Unpublished changes of others.
 extension Note {
-    /// What names the place behind so many scalars for others.
+    /// The anchor of the position behind this many scalars.
     public mutating func anchor(at position: Int) -> NoteAnchor {
         guard position > 0, tree.visible > 0 else { return .beginning }
         let border = tree.border(at: min(position, tree.visible))
@@ -82,9 +82,9 @@ extension Note {
         return .behind(isDraft ? nil : table.entries[origin.entry].key, offset: origin.offset)
     }
 
-    /// Lays over the text what somebody else has not published.
+    /// Overlays someone else's unpublished edit on the text.
     ///
-    /// - Returns: `nil` where it refers to what is not here.
+    /// - Returns: `nil` if it refers to missing operations.
     public mutating func overlay(of edit: NoteEdit) -> NoteOverlay? {
         guard table.resolve(edit) == nil else { return nil }
         var overlay = NoteOverlay()
@@ -104,9 +104,9 @@ extension Note {
         return overlay
     }
 
-    /// Where a place is in the text with an overlay; `nil` where that is not here.
+    /// The position of an anchor in the text with an overlay; `nil` if its operation is missing.
     ///
-    /// - Parameter overlay: of whom the place is.
+    /// - Parameter overlay: the overlay of the anchor's author.
     public mutating func position(of anchor: NoteAnchor, in overlay: NoteOverlay) -> Int? {
         switch anchor {
         case .beginning: return 0
@@ -119,7 +119,7 @@ extension Note {
         }
     }
 
-    /// Visible scalars up to one, with it.
+    /// The number of visible scalars up to and including one.
     private mutating func end(of element: Element) -> Int {
         let isVisible = tree[tree.place(of: element)].isVisible
         return tree.position(of: element) + (isVisible ? 1 : 0)
@@ -152,7 +152,7 @@ extension Note {
                         $0.first <= offset && offset - $0.first < $0.count
                     })
                 else {
-                    // It is gone, or was never shown.
+                    // It was deleted, or was never shown.
                     let next = overlay.runs.map(\.first).filter { $0 > offset }.min() ?? end
                     offset = min(next, end)
                     continue

@@ -1,8 +1,8 @@
-// A draft that was kept safe.
+// Restoring a saved draft.
 extension Note {
-    /// Takes up a draft again that was kept safe.
+    /// Restores a saved draft.
     ///
-    /// - Returns: whether it could be: all that it refers to is there.
+    /// - Returns: `false` if something that it refers to is missing.
     public mutating func restoreDraft(
         _ edit: NoteEdit, as author: NoteOperation.Author
     ) throws(NoteProblem) -> Bool {
@@ -11,7 +11,7 @@ extension Note {
         }
         guard try open(author), let entry = writing?.entry else { return false }
         guard table.resolve(edit, as: entry) == nil else { return false }
-        // Its own scalars get numbers while it is taken in, so what it says is read afterwards.
+        // Applying it numbers its own scalars, so its content is read afterwards.
         let first = table.nextElement
         let text = tree.text.count
         _ = takeIn(edit, isValid: true, isTold: false)
@@ -19,7 +19,7 @@ extension Note {
         return true
     }
 
-    /// Notes in the draft what a kept one says.
+    /// Records the changes of a saved draft.
     private mutating func restore(_ edit: NoteEdit, first: Element, text: Int) {
         var element = first
         var byte = text

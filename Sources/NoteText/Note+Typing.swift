@@ -1,8 +1,8 @@
-// Typing on, and taking back what was just typed: most of what an editor says.
+// Fast paths for typing on, and for undoing what was just typed: most of an editor's changes.
 extension Note {
-    /// Types on directly behind what was typed last: nothing has to be looked for.
+    /// Continues directly behind the last typed text, without a search.
     ///
-    /// - Returns: whether that is what the patch does.
+    /// - Returns: whether the patch does that.
     mutating func goOn(_ patch: NotePatch, _ size: Int) -> Bool {
         guard let typed = tree.typed, typed.end == patch.at, patch.deleted == 0, size > 0,
             size <= room, let entry = writing?.entry, let offset = writing?.inserted
@@ -24,7 +24,7 @@ extension Note {
         return true
     }
 
-    /// Takes back what was typed last and is not published, where that goes: nobody gets to see it.
+    /// Removes the last typed, unpublished text, if the patch does that: others never see it.
     mutating func takeBack(_ patch: inout NotePatch) {
         guard patch.deleted > 0, let typed = tree.typed, typed.end == patch.at + patch.deleted,
             let entry = writing?.entry, tree[typed.place].last &+ 1 == table.nextElement
@@ -32,7 +32,7 @@ extension Note {
         let written = min(writing?.endCount(table.nextElement) ?? 0, tree[typed.place].count)
         let count = min(UInt32(truncatingIfNeeded: patch.deleted), written)
         guard count > 0 else { return }
-        // A draft that says nothing is none; in the middle of the table there has to be one.
+        // An empty draft is removed; but in the middle of the table there has to be one.
         if written == count, writing?.changes.count == 1, entry != table.entries.count - 1 {
             return
         }

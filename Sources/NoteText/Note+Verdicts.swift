@@ -1,13 +1,13 @@
 import WorkspaceModel
 
-// Operations that cease to count, and count again.
+// Operations that become valid or invalid.
 extension Note {
-    /// Makes an operation count, or not: its text goes or comes back, and so does what it deleted,
-    /// marked or said of lines.
+    /// Changes the verdict of an operation: its text disappears or reappears, and so do its
+    /// deletions, marks and line kinds.
     ///
-    /// - Parameter operation: as it was taken in; its edit is not kept here.
-    /// - Returns: `.known` where that changes nothing, `.mustBeMadeAnew` where deleted text was left
-    ///   out of the snapshot that the note came from.
+    /// - Parameter operation: as it was applied; its edit is not stored here.
+    /// - Returns: `.known` if that changes nothing, `.mustBeMadeAnew` if the snapshot that the note
+    ///   came from left out deleted text.
     @discardableResult
     public mutating func judge(
         _ operation: NoteOperation, isValid: Bool, isTold: Bool = true
@@ -45,7 +45,7 @@ extension Note {
         return .applied([NoteChange(operation.key, list)])
     }
 
-    /// Changes the state of scalars, and says what comes of it in the text.
+    /// Changes the state of scalars, and returns the resulting changes of the text.
     mutating func retouch(
         _ range: Range<Element>, _ list: inout PatchList, isTold: Bool,
         _ change: (inout Span) -> Void

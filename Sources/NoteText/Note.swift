@@ -1,10 +1,10 @@
 public import WorkspaceModel
 
-/// The text of one note, made of operations that arrive in any order.
+/// The text of one note, a CRDT of operations that arrive in any order.
 ///
-/// Whoever has the same operations, with the same verdicts, has the same text, lines and marks
-/// (docs/PROTOCOL.md, 3.7). Nothing here looks at a clock or at a disk, and the work for an operation
-/// does not grow with the note: it is a search in a tree for each of its changes.
+/// Copies with the same operations and verdicts have the same text, lines and marks
+/// (docs/PROTOCOL.md, 3.7). Nothing here reads a clock or a disk. The cost of an operation does not
+/// grow linearly with the note: each of its changes is a search in a tree.
 ///
 ///     var note = Note()
 ///     note.apply(operation)                           // what others wrote
@@ -14,18 +14,18 @@ public import WorkspaceModel
 public struct Note: Sendable {
     var tree = SpanTree()
     var table = OperationTable()
-    /// All marks that were ever set.
+    /// All marks ever set.
     var marks: [MarkEntry] = []
-    /// All that was ever said of lines.
+    /// All line kinds ever set.
     var lineWords: [LineEntry] = []
     var waiting = WaitingEdits()
-    /// Its scalars as long as its history is read (`NoteReplay`). The tree has only their text then.
+    /// Its scalars while its history is read (`NoteReplay`). The tree has only their text then.
     var chain: ScalarChain?
-    /// What is being written here.
+    /// The local draft.
     var writing: Draft?
-    /// Whether it came from a snapshot, where what is deleted has no text.
+    /// Whether it came from a snapshot, where deleted text is left out.
     var isFromSnapshot = false
-    /// Whether something that waits was not kept.
+    /// Whether a waiting operation was dropped.
     var hasDropped = false
 
     /// A mark between two scalars.
@@ -36,7 +36,7 @@ public struct Note: Sendable {
         let mark: NoteMark
     }
 
-    /// What a line is that begins behind a scalar.
+    /// The kind of the line behind a scalar.
     struct LineEntry: Sendable {
         let entry: Int
         let element: Element
@@ -50,25 +50,25 @@ public struct Note: Sendable {
     public var scalarCount: Int { tree.visible }
     /// Bytes of the text in UTF-8.
     public var byteCount: Int { tree.visibleBytes }
-    /// Whether nothing waits for an operation that is not there.
+    /// Whether no operation waits for a missing one.
     public var isComplete: Bool { waiting.isEmpty && !hasDropped }
-    /// The operations that are referred to and not there, ascending.
+    /// The missing operations that others refer to, ascending.
     public var missing: [MessageKey] { waiting.missing }
-    /// Those that wait for them, ascending.
+    /// The operations that wait for them, ascending.
     public var waitingKeys: [MessageKey] { waiting.keys }
-    /// Operations that were taken in.
+    /// Applied operations.
     public var operationCount: Int { table.entries.count - (writing == nil ? 0 : 1) }
-    /// Runs that the text is made of, deleted ones with them: what memory and a snapshot grow with.
+    /// Runs of the text, including deleted ones: memory and snapshots grow with them.
     public var runCount: Int {
         tree.leaves.reduce(-2) { $0 + $1.count }
     }
 
-    /// Whether an operation was taken in, or waits.
+    /// Whether an operation was applied, or waits.
     public func knows(_ key: MessageKey) -> Bool {
         table.index(of: key) != nil || waiting.operation(key) != nil
     }
 
-    /// The whole text, with what is being written here.
+    /// The whole text, including the local draft.
     public var text: String { String(decoding: bytes(), as: UTF8.self) }
 
     /// The text's bytes.
@@ -81,7 +81,7 @@ public struct Note: Sendable {
         return bytes
     }
 
-    /// Calls `body` with each run of the text in its order.
+    /// Calls `body` with each visible run, in order.
     func forEachVisible(_ body: (Span) -> Void) {
         for group in tree.order {
             let base = group * SpanTree.groupCapacity
@@ -96,8 +96,8 @@ public struct Note: Sendable {
         }
     }
 
-    /// The text of scalars `range`, clamped to what there is. It is found without going through what
-    /// stands before it.
+    /// The text of the scalars `range`, clamped to the text. Found without
+    /// visiting what precedes it.
     public mutating func text(in range: Range<Int>) -> String {
         let range = range.clamped(to: 0..<tree.visible)
         guard !range.isEmpty else { return "" }
@@ -122,27 +122,27 @@ public struct Note: Sendable {
     }
 }
 
-/// What an operation did to a note.
+/// The effect of an operation on a note.
 public enum NoteOutcome: Hashable, Sendable {
-    /// It was taken in, and perhaps others that waited for it: what each changed in the text.
+    /// It was applied, perhaps with others that waited for it: the changes of each.
     case applied([NoteChange])
-    /// It refers to an operation that is not there.
+    /// It refers to a missing operation.
     case waits
-    /// It is there already, or a smaller one with the same key is.
+    /// It is known already, or a smaller one with the same key is.
     case known
-    /// Too much waits, or the note has too much history: it was not taken in.
+    /// Too much waits, or the note has too much history: it was not applied.
     case full
-    /// What was taken in has to be taken out, which needs all operations: make the note anew.
+    /// An applied operation has to be removed, which needs all operations: rebuild the note.
     case mustBeMadeAnew
 }
 
-/// What one operation changed in the text.
+/// The changes that one operation made to the text.
 public struct NoteChange: Hashable, Sendable {
     /// The operation.
     public let key: MessageKey
-    /// What it changed, one after the other; empty if nothing that is seen.
+    /// Its changes, in order; empty if none is visible.
     public let patches: [NotePatch]
-    /// Of each patch the text that went, so that it can be taken back.
+    /// The deleted text of each patch, so that it can be undone.
     public let removed: [String]
 
     init(_ key: MessageKey, _ list: PatchList) {

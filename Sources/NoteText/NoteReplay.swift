@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
-/// A note that is made of its whole history, where nobody looks at the text before the end: a
-/// fraction of the work of taking in each operation by itself.
+/// Builds a note from its whole history, when nobody reads the text before the end: a fraction of
+/// the work of applying each operation separately.
 ///
 ///     var replay = NoteReplay()
 ///     for operation in history { replay.apply(operation) }
@@ -9,25 +9,25 @@ public import WorkspaceModel
 public struct NoteReplay: Sendable {
     private var note: Note
 
-    /// Nothing was read yet.
+    /// An empty history.
     public init() {
         note = Note()
         note.chain = ScalarChain()
     }
 
-    /// Takes in an operation, as `Note.apply` does that tells nothing.
+    /// Applies an operation, as `Note.apply` without a list of changes.
     @discardableResult
     public mutating func apply(_ operation: NoteOperation, isValid: Bool = true) -> NoteOutcome {
         note.apply(operation, isValid: isValid, isTold: false)
     }
 
-    /// An operation whose payload is gone, as for `Note.erase`.
+    /// An operation whose payload was erased, as in `Note.erase`.
     @discardableResult
     public mutating func erase(_ key: MessageKey) -> NoteOutcome {
         note.erase(key, isTold: false)
     }
 
-    /// The note of all that was taken in.
+    /// The note with all operations.
     public consuming func finished() -> Note {
         note.settle()
         return note

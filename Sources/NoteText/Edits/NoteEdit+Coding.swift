@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-// Body = Enc array [sources, changes]. docs/PROTOCOL.md has the bytes.
+// Body = Enc array [sources, changes]. docs/PROTOCOL.md specifies the bytes.
 extension NoteEdit {
     /// The body of the payload.
     public var encoded: [UInt8] {
@@ -57,8 +57,8 @@ extension NoteEdit {
         return 1 + UInt64(reference.source) + UInt64(reference.offset) * UInt64(sources.count + 1)
     }
 
-    /// Reads a body and refuses every other than what the format says, and what its own operation
-    /// shows to be wrong: what it says of others is judged where they are known.
+    /// Reads a body. Refuses any other form, and references to the operation's own scalars that are
+    /// impossible; references to other operations are checked where those are known.
     ///
     /// - Throws: `Malformed`.
     public init(decoding bytes: [UInt8]) throws(Malformed) {
@@ -71,7 +71,7 @@ extension NoteEdit {
         }
     }
 
-    /// The same for every body, and with what is wrong in one that is refused.
+    /// The same for every body, with the reason of a refusal.
     init(judging bytes: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
@@ -87,7 +87,7 @@ extension NoteEdit {
         form = .made(changes)
     }
 
-    /// What a body says that `BodyScanner` can read to its end.
+    /// Reads a body that `BodyScanner` understands completely; else `nil`.
     private static func plain(
         _ bytes: UnsafeRawBufferPointer
     ) -> (sources: [MessageKey], steps: [ReadStep])? {
@@ -103,7 +103,7 @@ extension NoteEdit {
         }
         var scanner = BodyScanner(bytes, from: frame.start, sources: sources.count)
         var steps: [ReadStep] = []
-        // A change has four bytes and more.
+        // A change has at least four bytes.
         steps.reserveCapacity(min(frame.count, (bytes.count - frame.start) / 4))
         for _ in 0..<frame.count {
             guard let step = scanner.step() else { return nil }
@@ -133,7 +133,7 @@ extension NoteEdit {
         return keys
     }
 
-    /// Reads changes one after the other and counts what they insert.
+    /// Reads changes in order and counts inserted scalars.
     private struct Reader {
         let sources: [MessageKey]
         var inserted = 0
@@ -210,7 +210,7 @@ extension NoteEdit {
             }
         }
 
-        /// One number, see `number(_:)`.
+        /// A reference from one number, see `number(_:)`.
         private func reference(from decoder: inout CBORDecoder) throws(Malformed) -> Reference? {
             let start = decoder.position
             let number = try decoder.int(max: 1 << 32)
@@ -227,7 +227,8 @@ extension NoteEdit {
 }
 
 extension NoteMark {
-    /// Whether a text may be the address of a link: something, in one piece, that a terminal shows.
+    /// Whether a text can be the address of a link: not empty, without white space, and printable
+    /// in a terminal.
     public static func isAddress(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= NoteLimits.linkBytesMax
             && text.unicodeScalars.allSatisfy {

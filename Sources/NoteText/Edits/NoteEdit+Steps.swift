@@ -1,16 +1,16 @@
 import WorkspaceModel
 
-/// A change as it is carried out: its text is bytes that lie in the body.
+/// A change as it is applied: its text is a slice of the body.
 enum EditStep {
-    /// Its left and its right origin, its text, and the scalars of that.
+    /// Its left and right origin, its text, and the number of scalars in that.
     case insert(NoteEdit.Reference?, NoteEdit.Reference?, UnsafeRawBufferPointer, count: Int)
     case delete(NoteEdit.Reference, Int)
     case mark(NoteEdit.Reference?, NoteEdit.Reference?, NoteMark)
     case block(NoteEdit.Reference?, NoteBlockKind)
 }
 
-/// A change as a body was read, of any kind but a mark: numbers alone, so that a list of them costs
-/// one allocation and nothing is counted or freed for each.
+/// A change as read from a body, of any kind but a mark: only numbers, so that a list of them takes
+/// one allocation and no reference counting.
 struct ReadStep: Sendable {
     enum Kind: UInt8 {
         case insert
@@ -26,29 +26,29 @@ struct ReadStep: Sendable {
         /// The beginning, or the end, of the note.
         static let none = Place(source: .max, offset: 0)
 
-        /// The same in words that can be kept.
+        /// The same as a value that can be stored.
         var reference: NoteEdit.Reference? {
             source == .max ? nil : NoteEdit.Reference(source: Int(source), offset: Int(offset))
         }
     }
 
     let kind: Kind
-    /// The left origin of a text, the first scalar that is deleted, or the line break before a line.
+    /// The left origin of a text, the first deleted scalar, or the line break before a line.
     let left: Place
     /// The right origin of a text.
     var right = Place.none
-    /// Where a text begins in the body, and its bytes.
+    /// Where a text begins in the body, and its length in bytes.
     var start: UInt32 = 0
     var byteCount: UInt32 = 0
-    /// Scalars that are inserted or deleted; of a line the number of its kind.
+    /// Inserted or deleted scalars; for a line, the number of its kind.
     let count: UInt32
 
-    /// The UTF-8 of its text, which lies in `body`.
+    /// The UTF-8 of its text, a slice of `body`.
     func text(in body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: body[Int(start)..<Int(start) + Int(byteCount)])
     }
 
-    /// What a line becomes; `nil` of any other change.
+    /// The new kind of a line; `nil` for any other change.
     var lineKind: NoteBlockKind? {
         kind == .block ? NoteBlockKind(rawValue: UInt64(count)) : nil
     }
@@ -88,12 +88,12 @@ extension NoteEdit {
     }
 }
 
-/// Reads bodies of texts, deletions and words about lines in which all is as it should be, without
-/// making strings or arrays. Of anything else it says nothing: `NoteEdit.Reader` judges that.
+/// A fast path that reads valid bodies of texts, deletions and line kinds without creating strings
+/// or arrays. It gives up on anything else, which `NoteEdit.Reader` then judges.
 struct BodyScanner {
     private let bytes: UnsafeRawBufferPointer
     private(set) var index: Int
-    /// The operations that it refers to, and itself.
+    /// The operations that it refers to, plus itself.
     private let names: UInt32
     /// Scalars that were inserted so far.
     private var inserted: UInt32 = 0
@@ -107,7 +107,7 @@ struct BodyScanner {
         names = UInt32(truncatingIfNeeded: sources) + 1
     }
 
-    /// Where the sources of a body lie, how many changes there are, and where the first begins.
+    /// The range of a body's sources, the number of changes, and the start of the first.
     static func frame(
         _ bytes: UnsafeRawBufferPointer
     ) -> (sources: Range<Int>, start: Int, count: Int)? {
@@ -123,7 +123,7 @@ struct BodyScanner {
         return (sources, scanner.index, Int(count))
     }
 
-    /// The next change, `nil` where it is not one of those that are read here, or wrong.
+    /// The next change, `nil` if it is of another kind or invalid.
     mutating func step() -> ReadStep? {
         guard let parts = head(0x80), let type = head(0) else { return nil }
         switch (type, parts) {
@@ -159,10 +159,10 @@ struct BodyScanner {
             byteCount: UInt32(truncatingIfNeeded: size), count: count)
     }
 
-    /// Scalars of a text, `nil` if it is not all ASCII that a note may hold, and no other either.
+    /// Scalars of a text, `nil` unless it consists of ASCII that a note may contain.
     private static func count(of text: UnsafeRawBufferPointer) -> Int? {
         var others: UInt8 = 0
-        // No way out in the middle, so that many bytes are looked at in one step.
+        // No early exit, so that the loop is vectorised.
         for byte in text {
             others |= byte &- 0x20 < 0x5f || byte == 0x0a || byte == 0x09 ? 0 : 1
         }
@@ -172,7 +172,7 @@ struct BodyScanner {
         return text.scalarCount
     }
 
-    /// A reference, see `NoteEdit.number(_:)`.
+    /// A reference from one number, see `NoteEdit.number(_:)`.
     @inline(__always)
     private mutating func place() -> ReadStep.Place? {
         guard let number = head(0), number <= 1 << 32 else { return nil }
@@ -183,11 +183,11 @@ struct BodyScanner {
         return ReadStep.Place(source: source, offset: offset)
     }
 
-    /// The number in a head of `kind`, as short as it can be.
+    /// The number in a head of `kind`, which must have its shortest form.
     @inline(__always)
     private mutating func head(_ kind: UInt8) -> UInt64? {
         guard index < bytes.count else { return nil }
-        // Another kind leaves one of the upper bits.
+        // Another kind leaves one of the upper bits set.
         let short = bytes[index] ^ kind
         index += 1
         return short < 24 ? UInt64(short) : longHead(short)

@@ -1,16 +1,15 @@
 public import WorkspaceModel
 
-/// What one operation does to a note: the body of its payload.
+/// The changes that one operation makes to a note: the body of its payload.
 ///
-/// Its changes take effect one after the other. Scalars are named by the operation that inserted
-/// them and their number among all that it inserted, so a change means the same whatever else
-/// happened to the note.
+/// Its changes are applied in order. A scalar is named by the operation that inserted it and its
+/// offset in that operation, so a change means the same whatever else happens to the note.
 public struct NoteEdit: Hashable, Sendable {
     /// One scalar.
     public struct Reference: Hashable, Sendable {
-        /// 0 is this operation itself, n the one that `sources[n - 1]` names.
+        /// 0 is this operation itself, n is `sources[n - 1]`.
         public let source: Int
-        /// Its number among the scalars that the operation inserts, from 0.
+        /// Its offset among the scalars that the operation inserts, from 0.
         public let offset: Int
 
         /// The scalar `offset` of an operation.
@@ -22,49 +21,49 @@ public struct NoteEdit: Hashable, Sendable {
 
     /// One change.
     public enum Change: Hashable, Sendable {
-        /// Puts text between two scalars that stood next to each other for its author; `nil` is the
+        /// Inserts text between two scalars that were adjacent for its author; `nil` is the
         /// beginning, or the end, of the note.
         case insert(left: Reference?, right: Reference?, text: String)
-        /// Deletes `count` scalars that one operation inserted, from the named one on.
+        /// Deletes `count` consecutive scalars of one operation, starting with the named one.
         case delete(Reference, count: Int)
-        /// Marks what stands from `from` on. The text up to, not including, `to` is marked, and for a
-        /// link, which does not grow, `to` itself. `nil` is the beginning, or the end, of the note.
+        /// Marks the text from `from` up to, not including, `to`; a link, which does not grow,
+        /// includes `to`. `nil` is the beginning, or the end, of the note.
         case mark(from: Reference?, to: Reference?, NoteMark)
-        /// Says what the line is that begins behind a line break, or at the beginning of the note.
+        /// Sets the kind of the line behind a line break, or of the first line.
         case block(Reference?, NoteBlockKind)
     }
 
-    /// The operations that it refers to, ascending, each once.
+    /// The operations that it refers to, ascending, without duplicates.
     public let sources: [MessageKey]
-    /// What it does, at least one change. Of an edit that was read they are made anew at each call.
+    /// Its changes, at least one. Of a decoded edit they are computed at each call.
     public var changes: [Change] {
         if case .made(let changes) = form { return changes }
         var changes: [Change] = []
         forEachStep { changes.append(Change($0)) }
         return changes
     }
-    /// How its changes are kept.
+    /// The representation of its changes.
     let form: Form
 
-    /// How the changes of an edit are kept.
+    /// Representations of an edit's changes.
     enum Form: Sendable {
         case made([Change])
-        /// A body, in which the texts lie, and what was read there.
+        /// A body, which contains the texts, and the steps read from it.
         case read([UInt8], [ReadStep])
     }
 
-    /// An edit. Nothing is checked: `encoded` and decoding it again says whether others take it.
+    /// An edit without validation: decoding `encoded` tells whether others accept it.
     public init(sources: [MessageKey], changes: [Change]) {
         self.sources = sources
         form = .made(changes)
     }
 
-    /// By what they say, however they are kept.
+    /// Compares the changes, independent of their representation.
     public static func == (left: Self, right: Self) -> Bool {
         left.sources == right.sources && left.changes == right.changes
     }
 
-    /// By what it says.
+    /// Hashes the changes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(sources)
         hasher.combine(changes)
@@ -89,7 +88,7 @@ public struct NoteEdit: Hashable, Sendable {
 }
 
 extension NoteEdit.Change {
-    /// A change as it was read.
+    /// A change from a decoded step.
     init(_ step: EditStep) {
         switch step {
         case .insert(let left, let right, let text, _):
@@ -101,16 +100,16 @@ extension NoteEdit.Change {
     }
 }
 
-/// How a part of the text looks, or what it leads to.
+/// A style of a part of the text, or a link.
 public enum NoteMark: Hashable, Sendable {
     case bold(Bool)
     case italic(Bool)
     case underline(Bool)
     case code(Bool)
-    /// An address, or none any more.
+    /// An address, or the removal of the link.
     case link(String?)
 
-    /// The five marks, in the order in which they are written.
+    /// The five kinds of marks, in the order of their encoding.
     public enum Kind: UInt64, CaseIterable, Comparable, Sendable {
         case bold = 0
         case italic = 1
@@ -122,7 +121,7 @@ public enum NoteMark: Hashable, Sendable {
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Which of the five it is about.
+    /// The kind.
     public var kind: Kind {
         switch self {
         case .bold: .bold
@@ -133,7 +132,7 @@ public enum NoteMark: Hashable, Sendable {
         }
     }
 
-    /// Whether it puts the mark on, and does not take it away.
+    /// Whether it sets the mark, and does not remove it.
     public var isOn: Bool {
         switch self {
         case .bold(let isOn), .italic(let isOn), .underline(let isOn), .code(let isOn): isOn
@@ -141,11 +140,11 @@ public enum NoteMark: Hashable, Sendable {
         }
     }
 
-    /// Whether what is written at its end belongs to it.
+    /// Whether text inserted at its end belongs to it.
     public var grows: Bool { kind != .link }
 }
 
-/// What a line of a note is.
+/// The kind of a line.
 public enum NoteBlockKind: UInt64, CaseIterable, Sendable {
     case paragraph = 0
     case heading1 = 1
@@ -155,17 +154,17 @@ public enum NoteBlockKind: UInt64, CaseIterable, Sendable {
     case numbered = 5
 }
 
-/// Which text a note may hold.
+/// The characters that a note may contain.
 public enum NoteCharacters {
-    /// Whether a scalar may stand in a note: no control character but the line break and the tab,
-    /// and none that Unicode promises never to assign.
+    /// Whether a note may contain a scalar: no control character except line break and tab,
+    /// and no noncharacter.
     public static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         let value = scalar.value
         if value < 0x7f { return value >= 0x20 || value == 0x0a || value == 0x09 }
         return value > 0x9f && !(0xfdd0...0xfdef).contains(value) && value & 0xfffe != 0xfffe
     }
 
-    /// Whether all of `text` may stand in a note.
+    /// Whether a note may contain `text`.
     static func areAllowed(_ text: String) -> Bool {
         var copy = text
         let isPlain = copy.withUTF8 {

@@ -1,15 +1,15 @@
-/// One line of a note, with how it looks.
+/// One line of a note with its formatting.
 public struct NoteLine: Hashable, Sendable {
-    /// What the line is.
+    /// The kind of line.
     public let kind: NoteBlockKind
-    /// Its text, in parts that look alike; empty for an empty line.
+    /// Its text in parts of equal formatting; empty for an empty line.
     public let runs: [Run]
 
-    /// A part of a line that looks alike.
+    /// A part of a line with equal formatting.
     public struct Run: Hashable, Sendable {
         /// Its text, not empty, without line breaks.
         public let text: String
-        /// How it looks: the marks that are on, at most one of a kind, in the order of their kinds.
+        /// The active marks, at most one of each kind, ordered by kind.
         public let marks: [NoteMark]
 
         /// A part of a line.
@@ -34,9 +34,9 @@ public struct NoteLine: Hashable, Sendable {
     public var text: String { runs.reduce(into: "") { $0 += $1.text } }
 }
 
-/// The marks of a note as they count: of those of one kind that lie over a scalar, the latest.
+/// The effective marks of a note: of several marks of one kind over a scalar, the latest wins.
 struct MarkSweep {
-    /// Where a mark begins or ends in the text.
+    /// The beginning or end of a mark in the text.
     private struct Border {
         let position: Int
         let mark: Int
@@ -46,11 +46,11 @@ struct MarkSweep {
     private let marks: [NoteMark]
     private var borders: [Border] = []
     private var next = 0
-    /// For each kind the marks that began, the latest last; those that ended too are removed late.
+    /// The open marks of each kind, the latest last; ended ones are removed lazily.
     private var active: [[Int]] = NoteMark.Kind.allCases.map { _ in [] }
     private var ended: Set<Int> = []
 
-    /// - Parameter marks: ascending by how late they are, each with the scalars that it lies over.
+    /// - Parameter marks: ascending by time, each with the range of scalars it covers.
     init(_ marks: [(mark: NoteMark, range: Range<Int>)]) {
         self.marks = marks.map(\.mark)
         for (index, entry) in marks.enumerated() where !entry.range.isEmpty {
@@ -62,7 +62,7 @@ struct MarkSweep {
         borders.sort { ($0.position, $0.mark) < ($1.position, $1.mark) }
     }
 
-    /// Where the next mark begins or ends, `nil` behind the last.
+    /// The position of the next beginning or end of a mark, `nil` after the last.
     var nextBorder: Int? { next < borders.count ? borders[next].position : nil }
 
     /// Passes all borders up to `position`.
@@ -82,14 +82,14 @@ struct MarkSweep {
         }
     }
 
-    /// The marks that are on here, by kind.
+    /// The active marks, ordered by kind.
     var current: [NoteMark] {
         active.compactMap { $0.first.map { marks[$0] } }.filter(\.isOn)
     }
 }
 
 extension [Int] {
-    /// Adds a number to a heap whose first is the largest.
+    /// Adds a number to a max-heap.
     fileprivate mutating func insertHeap(_ value: Int) {
         append(value)
         var index = count - 1
@@ -99,7 +99,7 @@ extension [Int] {
         }
     }
 
-    /// Removes the largest number of a heap.
+    /// Removes the largest number of a max-heap.
     fileprivate mutating func removeTop() {
         swapAt(0, count - 1)
         removeLast()

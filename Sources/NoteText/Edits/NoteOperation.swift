@@ -1,8 +1,8 @@
 public import WorkspaceModel
 
-/// An operation of a note as the text knows it: who wrote it, where in whose log, and what it says.
+/// A note's operation as the text needs it: author, place in the author's log, and edit.
 public struct NoteOperation: Hashable, Sendable {
-    /// Which log it is in.
+    /// The log that it belongs to.
     public struct Author: Hashable, Comparable, Sendable {
         /// The device that signs.
         public let device: DeviceID
@@ -21,18 +21,18 @@ public struct NoteOperation: Hashable, Sendable {
         }
     }
 
-    /// Who wrote it.
+    /// The author.
     public let author: Author
     /// Its place in the log.
     public let sequence: UInt64
-    /// When, by the author's hybrid clock.
+    /// The time by the author's hybrid clock.
     public let timestamp: HybridTimestamp
     /// Its id.
     public let id: OperationID
-    /// What it says.
+    /// The edit.
     public let edit: NoteEdit
 
-    /// An operation as it came out of the log.
+    /// An operation from the log.
     public init(
         author: Author, sequence: UInt64, timestamp: HybridTimestamp, id: OperationID,
         edit: NoteEdit
@@ -44,6 +44,6 @@ public struct NoteOperation: Hashable, Sendable {
         self.edit = edit
     }
 
-    /// How other operations name it.
+    /// The name that other operations use for it.
     public var key: MessageKey { MessageKey(timestamp: timestamp, idPrefix: id.leadingWord) }
 }

@@ -1,12 +1,13 @@
-// Changes of one text that two made at the same time, each without knowing of the other's.
+// Operational transformation of concurrent changes to one text.
 extension NotePatch {
-    /// Carries two lists of changes of one text past each other: after `ours` and then `theirs` of the
-    /// answer, and after `theirs` and then `ours` of it, there is the same text. Where both insert at
-    /// one place, ours stands first.
+    /// Transforms two lists of changes of one text against each other: applying `ours` and then the
+    /// resulting `theirs` gives the same text as applying `theirs` and then the resulting `ours`.
+    /// Where both insert at one place, ours comes first.
     ///
     /// - Parameters:
-    ///   - ours: each patch of the text that those before it have left, as `theirs`.
+    ///   - ours: each patch refers to the text after the ones before it, as in `theirs`.
     ///   - steps: how many pairs of patches are compared at most.
+    /// - Returns: `nil` if that is exceeded, or a position is invalid.
     /// - Returns: `nil` where that would be more, or a place is none.
     public static func carried(
         _ ours: [NotePatch], past theirs: [NotePatch], steps: Int = 1_000_000
@@ -21,7 +22,7 @@ extension NotePatch {
     }
 }
 
-/// Carries changes past each other, pair by pair.
+/// Transforms changes against each other, pair by pair.
 private struct PatchMeeting {
     /// How many pairs may still be compared.
     var steps: Int
@@ -45,7 +46,8 @@ private struct PatchMeeting {
         var mine = [patch]
         var result: [NotePatch] = []
         for other in theirs {
-            // What passed a change may be several now, and each of them passes the rest.
+            // A transformed change may have become several, and each of them is
+            // transformed over the rest.
             if mine.count == 1, let only = mine.first {
                 guard steps > 0 else { return nil }
                 steps -= 1
@@ -62,14 +64,14 @@ private struct PatchMeeting {
 }
 
 extension NotePatch {
-    /// The same change, of the text after `other`.
+    /// The same change, for the text after `other`.
     ///
-    /// - Parameter isFirst: whether, where both insert at one place, this one's text stands first.
+    /// - Parameter isFirst: whether its text comes first where both insert at one place.
     fileprivate func passed(over other: NotePatch, isFirst: Bool) -> [NotePatch] {
         let place = other.place(of: at, isFirst: isFirst)
         var result: [NotePatch] = []
-        // From the end, so that what goes moves nothing that is still to go. None of it lies before the
-        // place, as what is inserted stands before what goes with it.
+        // From the end, so that a deletion does not shift the remaining ones. None of it is before
+        // the insertion, since inserted text comes before the text it replaces.
         for part in other.rest(of: at..<at + deleted).reversed() {
             result.append(NotePatch(at: part.lowerBound, deleted: part.count, inserted: ""))
         }
@@ -82,13 +84,13 @@ extension NotePatch {
         return result
     }
 
-    /// Where text that was inserted at a place of the old text stands in the new one.
+    /// Where text inserted at a position of the old text belongs in the new one.
     private func place(of place: Int, isFirst: Bool) -> Int {
         if place < at || place == at && isFirst { return place }
         return at + insertedCount + max(0, place - at - deleted)
     }
 
-    /// What is left of a part of the old text that goes, in places of the new one.
+    /// What remains of a deleted part of the old text, in positions of the new one.
     private func rest(of part: Range<Int>) -> [Range<Int>] {
         let end = at + deleted
         let shift = insertedCount - deleted

@@ -1,13 +1,13 @@
-/// One change of a text, as an editor is told: at a place, so much goes and this comes.
+/// One change of a text, as sent to editors: at a position, delete some scalars and insert others.
 ///
-/// Places count Unicode scalars. The patches of a list take effect one after the other: each one's
-/// place is that in the text that those before it have left.
+/// Positions count Unicode scalars. The patches of a list are applied in order: each position
+/// refers to the text after the patches before it.
 public struct NotePatch: Hashable, Sendable {
     /// Scalars before it.
     public var at: Int
-    /// Scalars that go.
+    /// Deleted scalars.
     public var deleted: Int
-    /// What comes instead.
+    /// The inserted text.
     public var inserted: String
 
     /// A change of a text.
@@ -17,39 +17,39 @@ public struct NotePatch: Hashable, Sendable {
         self.inserted = inserted
     }
 
-    /// Scalars that come.
+    /// Inserted scalars.
     public var insertedCount: Int { inserted.unicodeScalars.count }
 }
 
 extension NotePatch {
-    /// Which side of what is inserted exactly there a place keeps to.
+    /// To which side a position moves when text is inserted exactly there.
     public enum Side: Sendable {
         /// Before it: the end of a selection, somebody else's cursor.
         case before
-        /// Behind it: one's own cursor.
+        /// Behind it: the user's own cursor.
         case behind
     }
 
-    /// Where a place of the old text is in the new one.
+    /// The position in the new text of a position in the old one.
     public func moved(_ place: Int, keeping side: Side = .before) -> Int {
         if place < at || place == at && side == .before { return place }
         let end = at + deleted
         if place > end || place == end && (deleted > 0 || side == .behind) {
             return place - deleted + insertedCount
         }
-        // What it was in is gone.
+        // The text around it was deleted.
         return at + (side == .behind ? insertedCount : 0)
     }
 
-    /// The same change, of a text to which `patches` happened meanwhile.
+    /// The same change, for the text after `patches`.
     ///
-    /// What others inserted inside a part that it deletes stays, so one change can become several,
-    /// which take effect one after the other.
+    /// Text that others inserted inside a part that it deletes is kept, so one change can become
+    /// several, which are applied in order.
     public func transformed(over patches: [NotePatch]) -> [NotePatch] {
         let (end, isTooFar) = at.addingReportingOverflow(deleted)
-        // What reaches nowhere stays so: it is refused where it is applied.
+        // An invalid range stays invalid: it is refused when it is applied.
         guard at >= 0, deleted >= 0, !isTooFar else { return [self] }
-        // Places of the old text: what is inserted, and the parts of it that still go.
+        // Positions of the old text: the insertion, and the parts that are still to be deleted.
         var place = at
         var parts = deleted > 0 ? [at..<end] : []
         for patch in patches {
@@ -57,7 +57,7 @@ extension NotePatch {
             parts = parts.flatMap { patch.kept($0) }
         }
         var result: [NotePatch] = []
-        // From the end, so that what goes moves nothing that is still to go.
+        // From the end, so that a deletion does not shift the remaining ones.
         for part in parts.reversed() {
             result.append(NotePatch(at: part.lowerBound, deleted: part.count, inserted: ""))
         }
@@ -71,7 +71,7 @@ extension NotePatch {
         return result
     }
 
-    /// What is left of a part of the old text, in places of the new one.
+    /// What remains of a part of the old text, in positions of the new one.
     private func kept(_ part: Range<Int>) -> [Range<Int>] {
         let end = at + deleted
         let shift = insertedCount - deleted
@@ -83,7 +83,7 @@ extension NotePatch {
         return kept
     }
 
-    /// The text with all of `patches` applied, `nil` where one of them reaches beyond its end.
+    /// The text with all of `patches` applied, `nil` if one of them exceeds its end.
     public static func apply(_ patches: [NotePatch], to text: String) -> String? {
         var scalars = Array(text.unicodeScalars)
         for patch in patches {
@@ -99,15 +99,15 @@ extension NotePatch {
     }
 }
 
-/// Gathers what happens to a text, neighbouring changes as one.
+/// Collects changes of a text, merging adjacent ones.
 struct PatchList {
     private(set) var patches: [NotePatch] = []
-    /// Of each patch the text that went.
+    /// The deleted text of each patch.
     private(set) var removed: [String] = []
     /// Scalars that the last patch inserts.
     private var lastCount = 0
 
-    /// `count` scalars, which are `text`, go behind the first `at`.
+    /// Deletes `count` scalars, which are `text`, behind the first `at`.
     mutating func delete(at: Int, _ text: String, count: Int) {
         if let last = patches.last, last.inserted.isEmpty {
             if last.at == at {
@@ -127,7 +127,7 @@ struct PatchList {
         lastCount = 0
     }
 
-    /// A text of `count` scalars comes behind the first `at`.
+    /// Inserts a text of `count` scalars behind the first `at`.
     mutating func insert(at: Int, _ text: some StringProtocol, count: Int) {
         if let last = patches.last, last.at + lastCount == at {
             patches[patches.count - 1].inserted += text

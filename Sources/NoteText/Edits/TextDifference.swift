@@ -1,20 +1,21 @@
-/// What makes one text out of another: for whoever gives a whole text back, an editor for one.
+/// The difference between two texts, for callers that return a whole edited
+/// text, such as an editor.
 ///
-/// Exact for what people change in one sitting. Where two texts have little in common, whole lines
-/// are compared, and where even those are too many, what lies between is replaced at once: the work
-/// is bounded, and the result is always right, only larger.
+/// Exact for what people change in one sitting. Texts with little in common are compared by whole
+/// lines, and if even those are too many, the part between the common ends is replaced: the work is
+/// bounded, and the result always correct, only larger.
 ///
 /// - Source: Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1986.
 public enum TextDifference {
-    /// The patches that make `new` out of `old`, each place being one in the text that those before
-    /// it have left.
+    /// The patches that turn `old` into `new`; each position refers to the text after
+    /// the patches before it.
     public static func patches(from old: String, to new: String) -> [NotePatch] {
         let before = Array(old.unicodeScalars)
         let after = Array(new.unicodeScalars)
         var steps = NoteLimits.differenceStepsMax
         var edits: [Edit] = []
         compare(before[...], after[...], &edits, &steps)
-        // From the end to the beginning, so that no place moves another; told from the beginning.
+        // Positions are computed independently of each other, and then shifted in order.
         var shift = 0
         return edits.map { edit in
             defer { shift += edit.after.count - edit.before.count }
@@ -26,7 +27,7 @@ public enum TextDifference {
         }
     }
 
-    /// A part of the old text, and what stands in its place.
+    /// A part of the old text, and its replacement.
     private struct Edit {
         var before: Range<Int>
         var after: Range<Int>
@@ -49,7 +50,7 @@ public enum TextDifference {
         compareLines(one, other, &edits, &steps)
     }
 
-    /// What is left of two texts without what they begin and end with alike.
+    /// Two texts without their common beginning and end.
     private static func withoutCommonEnds<Item: Equatable>(
         _ before: ArraySlice<Item>, _ after: ArraySlice<Item>
     ) -> (ArraySlice<Item>, ArraySlice<Item>) {
@@ -69,7 +70,7 @@ public enum TextDifference {
         return (before.dropFirst(start).dropLast(end), after.dropFirst(start).dropLast(end))
     }
 
-    /// Compares line by line first, then exactly inside each group of lines that differ.
+    /// Compares line by line first, then exactly inside each group of differing lines.
     private static func compareLines(
         _ before: Scalars, _ after: Scalars, _ edits: inout [Edit], _ steps: inout Int
     ) {
@@ -114,15 +115,15 @@ public enum TextDifference {
         return from..<to
     }
 
-    // MARK: The shortest way
+    // MARK: The shortest path
 
-    /// The pairs of equal items on a shortest way from one text to the other, as stretches; `nil`
-    /// where it takes more steps than are left.
+    /// The pairs of equal items on a shortest edit path, as ranges; `nil` if it takes more steps
+    /// than are left.
     private static func matches<Item: Equatable>(
         _ before: ArraySlice<Item>, _ after: ArraySlice<Item>, _ steps: inout Int
     ) -> [(before: Int, after: Int, count: Int)]? {
         let (n, m) = (before.count, after.count)
-        // The furthest places of each round, to walk back on.
+        // The furthest positions of each round, for backtracking.
         var rounds: [[Int32]] = []
         for distance in 0...n + m {
             steps -= distance + 1
@@ -139,7 +140,7 @@ public enum TextDifference {
                     x += 1
                     y += 1
                 }
-                // To pass what is equal costs less than to keep a place.
+                // Skipping equal items costs less than storing a position.
                 steps -= (x - entered) / 32
                 next[index] = Int32(truncatingIfNeeded: x)
                 if x >= n, y >= m {
@@ -152,8 +153,8 @@ public enum TextDifference {
         return nil
     }
 
-    /// Where a diagonal is entered: from the one above, by an insertion, or from the one to the left,
-    /// by a deletion. Diagonal d of round r is at place d + r.
+    /// Where a path enters a diagonal: from the one above, by an insertion, or from the left one,
+    /// by a deletion. Diagonal d of round r has index d + r.
     private static func start(
         in previous: [Int32], _ index: Int, _ diagonal: Int, _ distance: Int
     ) -> Int {
@@ -192,7 +193,7 @@ public enum TextDifference {
         return matches.reversed()
     }
 
-    /// What lies between the stretches that are equal.
+    /// The edits between the equal ranges.
     private static func close(
         _ matches: [(before: Int, after: Int, count: Int)], _ before: Range<Int>,
         _ after: Range<Int>, _ edits: inout [Edit]

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Operations of a note that refer to one that is not there yet.
+/// Operations of a note that refer to one that is missing.
 struct WaitingEdits {
     private struct Item {
         var operation: NoteOperation
@@ -9,20 +9,20 @@ struct WaitingEdits {
     }
 
     private var items: [MessageKey: Item] = [:]
-    /// Who waits for an operation. Each waits for one at a time.
+    /// The operations that wait for one. Each waits for one at a time.
     private var waiters: [MessageKey: [MessageKey]] = [:]
     private var byteCount = 0
 
     var isEmpty: Bool { items.isEmpty }
-    /// Those that wait, ascending.
+    /// The waiting operations, ascending.
     var keys: [MessageKey] { items.keys.sorted() }
-    /// The operations that are waited for, ascending.
+    /// The missing operations, ascending.
     var missing: [MessageKey] { waiters.keys.sorted() }
 
-    /// The operation of that key, if it waits.
+    /// The waiting operation with this key.
     func operation(_ key: MessageKey) -> NoteOperation? { items[key]?.operation }
 
-    /// Keeps an operation until `missing` is there.
+    /// Stores an operation until `missing` arrives.
     ///
     /// - Returns: whether there was room.
     mutating func add(_ operation: NoteOperation, isValid: Bool, for missing: MessageKey) -> Bool {
@@ -36,7 +36,7 @@ struct WaitingEdits {
         return true
     }
 
-    /// Whether an operation that waits counts.
+    /// Sets the verdict of a waiting operation.
     ///
     /// - Returns: whether it waits.
     mutating func judge(_ key: MessageKey, isValid: Bool) -> Bool {
@@ -45,7 +45,7 @@ struct WaitingEdits {
         return true
     }
 
-    /// An operation that waited is gone.
+    /// Removes a waiting operation that was erased.
     mutating func remove(_ key: MessageKey) {
         guard let item = items.removeValue(forKey: key) else { return }
         byteCount -= item.byteCount
@@ -59,7 +59,7 @@ struct WaitingEdits {
         }
     }
 
-    /// Takes out those that waited for an operation, in the order in which they came.
+    /// Removes and returns the operations that waited for one, in order of arrival.
     mutating func release(_ key: MessageKey) -> [(operation: NoteOperation, isValid: Bool)] {
         guard let keys = waiters.removeValue(forKey: key) else { return [] }
         return keys.compactMap { key in
@@ -71,7 +71,7 @@ struct WaitingEdits {
 }
 
 extension NoteEdit {
-    /// About as many bytes as it takes in memory.
+    /// The approximate bytes that it takes in memory.
     var weight: Int {
         var sum = 64 + 16 * sources.count
         forEachStep { step in

@@ -1,4 +1,4 @@
-// What belongs together further on in the line, looked for once.
+// Lookahead: pairs of delimiters in the line, found once.
 extension MarkdownLineReader {
     mutating func findFences() {
         var index = 0
@@ -9,7 +9,7 @@ extension MarkdownLineReader {
         }
     }
 
-    /// The first end of code of so many backticks at `start` or behind it.
+    /// The first closing run of this many backticks at `start` or after it.
     func fence(of count: Int, from start: Int) -> Int? {
         guard let places = fences[count] else { return nil }
         var low = 0
@@ -21,7 +21,7 @@ extension MarkdownLineReader {
         return low < places.count ? places[low] : nil
     }
 
-    /// Finds the brackets that belong together and are followed by an address.
+    /// Finds matching brackets that are followed by an address.
     mutating func findLinks() {
         var open: [Int] = []
         var index = 0
@@ -29,7 +29,7 @@ extension MarkdownLineReader {
             switch line[index] {
             case "\\": index += 1
             case "`":
-                // Brackets inside code are none.
+                // Brackets inside code do not count.
                 let count = run(of: "`", at: index)
                 let end = fence(of: count, from: index + count)
                 index = end.map { $0 + count - 1 } ?? index + count - 1
@@ -37,7 +37,7 @@ extension MarkdownLineReader {
             case "]":
                 if let start = open.popLast(), let link = address(at: index + 1) {
                     links[start] = (index, link.end, link.address)
-                    // No link holds another.
+                    // Links do not nest.
                     open = []
                     index = link.end - 1
                 }
@@ -47,7 +47,7 @@ extension MarkdownLineReader {
         }
     }
 
-    /// The address that stands in parentheses at a place.
+    /// The address in parentheses at an index.
     private func address(at start: Int) -> (address: String, end: Int)? {
         guard start < line.count, line[start] == "(" else { return nil }
         var index = start + 1

@@ -1,9 +1,9 @@
-/// Reads the marks of one line.
+/// Parses the inline marks of one line.
 struct MarkdownLineReader {
     private enum Token {
         case text(Unicode.Scalar)
         case code(String)
-        /// Puts a mark on or takes it off; the text that it is if there is no other of its kind.
+        /// Toggles a mark; plain text if the delimiter has no partner.
         case toggle(NoteMark.Kind, isStart: Bool?, String)
         case linkStart(String)
         case linkEnd
@@ -12,12 +12,12 @@ struct MarkdownLineReader {
     let line: [Unicode.Scalar]
     private var index = 0
     private var tokens: [Token] = []
-    /// For the beginning of a link: where its text ends, behind all of it, and its address.
+    /// By the start of a link: the end of its text, the end of all of it, and its address.
     var links: [Int: (textEnd: Int, end: Int, address: String)] = [:]
-    /// Ends of code, by how many backticks, ascending.
+    /// The ends of code spans by number of backticks, ascending.
     var fences: [Int: [Int]] = [:]
 
-    /// For each place the next parenthesis that closes, at it or behind it.
+    /// For each index the next closing parenthesis at or after it.
     var closings: [Int] = []
 
     init(_ line: [Unicode.Scalar]) {
@@ -37,7 +37,7 @@ struct MarkdownLineReader {
         var runs: [(text: String, marks: Set<NoteMark>)] = []
         var marks: Set<NoteMark> = []
         func add(_ text: String, _ more: Set<NoteMark>) {
-            // Nothing else may hold the text, or each character would copy it.
+            // Nothing else may reference the text, or each append would copy it.
             if let index = runs.indices.last, runs[index].marks == more {
                 runs[index].text += text
             } else if !text.isEmpty {
@@ -73,7 +73,7 @@ struct MarkdownLineReader {
         }
     }
 
-    /// The signs that have no partner in the line, and so are text.
+    /// The delimiters without a partner in the line, which are plain text.
     private func unpaired() -> Set<Int> {
         var literal: Set<Int> = []
         var open: [NoteMark.Kind: Int] = [:]
@@ -142,7 +142,7 @@ struct MarkdownLineReader {
         index = end + count
     }
 
-    /// Stars, and lines below that are not inside a word, that touch some text.
+    /// Asterisks, and underscores outside of words, that are adjacent to text.
     private mutating func emphasis(_ sign: Unicode.Scalar) {
         let count = run(of: sign, at: index)
         let before = index > 0 ? line[index - 1] : " "
@@ -177,7 +177,7 @@ struct MarkdownLineReader {
         index += 1
     }
 
-    /// A character by its number, of which spaces and tabs are written so.
+    /// A numeric character reference, the encoding of some spaces and tabs.
     private mutating func entity() {
         for (text, scalar) in [("&#32;", " " as Unicode.Scalar), ("&#9;", "\t")]
         where line[index...].starts(with: text.unicodeScalars) {
@@ -195,7 +195,7 @@ struct MarkdownLineReader {
 }
 
 extension Unicode.Scalar {
-    /// One of the signs that a backslash takes the meaning from.
+    /// A character that a backslash escapes.
     var isASCIIPunctuation: Bool {
         switch value {
         case 0x21...0x2f, 0x3a...0x40, 0x5b...0x60, 0x7b...0x7e: true

@@ -1,6 +1,5 @@
 extension NoteMarkdown {
-    /// The lines that a Markdown text means. Everything is some text, so nothing is refused; the
-    /// work grows with the text alone.
+    /// Parses Markdown into lines. Every text is valid, and the work is linear in its length.
     public static func lines(of text: String) -> [NoteLine] {
         var isFenced = false
         return text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
@@ -27,7 +26,7 @@ extension NoteMarkdown {
         return ticks >= 3 && !line[ticks...].contains("`")
     }
 
-    /// What a line is, and where its text begins.
+    /// The kind of a line, and where its text begins.
     private static func kind(of line: [Unicode.Scalar]) -> (NoteBlockKind, Int) {
         let indent = line.prefix { $0 == " " || $0 == "\t" }.count
         guard indent < line.count else { return (.paragraph, 0) }
@@ -54,7 +53,7 @@ extension NoteMarkdown {
         }
     }
 
-    /// A text of scalars that a note takes; others are left out.
+    /// A text of the scalars that a note allows; others are dropped.
     static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
         var view = String.UnicodeScalarView()
         view.append(contentsOf: scalars.filter { NoteCharacters.isAllowed($0) && $0 != "\n" })

@@ -1,8 +1,7 @@
-/// The lines of a note as Markdown, and back.
+/// Converts the lines of a note to Markdown, and back.
 ///
-/// One line of Markdown is one line of the note, so that somebody who edits it in an editor finds
-/// the lines again, and what is written comes back as it was. What Markdown knows beyond the kinds
-/// and marks of a note stays text.
+/// One line of Markdown is one line of the note, so that people find their lines in an editor, and
+/// unchanged text round-trips. Markdown beyond the kinds and marks of a note stays text.
 public enum NoteMarkdown {
     /// The lines as Markdown, without a line break at the end.
     public static func text(of lines: [NoteLine]) -> String {
@@ -25,9 +24,9 @@ public enum NoteMarkdown {
 
     // MARK: Marks
 
-    /// Marks with a beginning and an end, from the outermost to the innermost. Bold and italic are
-    /// put on and off by the same signs: each is written where it changes, so never more than three
-    /// stars stand together, and those mean both.
+    /// Marks with opening and closing delimiters, outermost first. Bold and italic use the same
+    /// delimiter to open and close: it is written at each change, so that at most three asterisks
+    /// are adjacent, and those mean both.
     private static let nesting: [NoteMark.Kind] = [.link, .underline]
     private static let toggles: [NoteMark.Kind] = [.bold, .italic]
 
@@ -41,7 +40,8 @@ public enum NoteMarkdown {
             if run.marks.contains(.code(true)) {
                 text += code(run.text)
             } else {
-                // Spaces beside a mark would make it plain text, and at the ends of a line vanish.
+                // Spaces next to a delimiter would turn it into plain text, and vanish
+                // at the ends of a line.
                 let isEdge = !wanted.isEmpty || line.runs.count > 1
                 text += escaped(
                     run.text, guardsStart: isEdge || index == 0,
@@ -51,7 +51,7 @@ public enum NoteMarkdown {
         return text + border(from: open, to: [])
     }
 
-    /// What stands between two parts with these marks.
+    /// The delimiters between two parts with these marks.
     private static func border(from open: [NoteMark], to wanted: [NoteMark]) -> String {
         func nested(_ marks: [NoteMark]) -> [NoteMark] {
             nesting.compactMap { kind in marks.first { $0.kind == kind } }
@@ -98,7 +98,7 @@ public enum NoteMarkdown {
 
     // MARK: Text
 
-    /// Text whose signs are no Markdown.
+    /// Text with Markdown characters escaped.
     private static func escaped(_ text: String, guardsStart: Bool, guardsEnd: Bool) -> String {
         var result = String.UnicodeScalarView()
         let scalars = text.unicodeScalars
@@ -118,7 +118,7 @@ public enum NoteMarkdown {
         return String(result)
     }
 
-    /// A paragraph that does not begin like another kind of line.
+    /// A paragraph escaped so that it does not begin like another kind of line.
     private static func guarded(_ body: String) -> String {
         let digits = body.unicodeScalars.prefix { ("0"..."9").contains($0) }
         let rest = body.unicodeScalars.dropFirst(digits.count)

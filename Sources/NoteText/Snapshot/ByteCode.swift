@@ -1,14 +1,14 @@
-/// Bytes in as few bits as their frequencies allow: a prefix code that stands before them, or the
-/// bytes as they are where that is shorter. Half of a text is left, and of columns less.
+/// Compression by a prefix code, which precedes the data, or the raw bytes if that is shorter. Text
+/// shrinks to about half, columns to less.
 ///
 ///     block = 0, bytes  or  1, count, symbols less 1, for each: gap to the one before, length; bits
 ///
-/// Numbers have seven bits a byte. Codes are canonical: shorter ones first, those of one length by
-/// symbol; the bits of a byte count from the highest.
+/// Numbers are varints of seven bits per byte. Codes are canonical: shorter ones first, those of
+/// one length by symbol; bits are filled from the highest.
 ///
 /// - Source: Huffman, "A Method for the Construction of Minimum-Redundancy Codes", 1952.
 enum ByteCode {
-    /// Bits of the longest code, which is what the table for reading is made for.
+    /// Bits of the longest code, and of the index into the decoding table.
     static let lengthMax = 12
 
     // MARK: Writing
@@ -54,7 +54,7 @@ enum ByteCode {
         while true {
             let lengths = unlimitedLengths(for: weights)
             if lengths.allSatisfy({ $0 <= lengthMax }) { return lengths }
-            // Flatter frequencies have shorter codes, and hardly worse ones.
+            // Flattening the frequencies shortens the codes, at little cost.
             for symbol in weights.indices where weights[symbol] > 0 {
                 weights[symbol] = weights[symbol] / 2 + 1
             }
@@ -63,7 +63,7 @@ enum ByteCode {
 
     private static func unlimitedLengths(for weights: [Int]) -> [Int] {
         var lengths = [Int](repeating: 0, count: weights.count)
-        // Trees that are left, the lightest last: at most 256, so that a list will do.
+        // The remaining trees, the lightest last: at most 256, so a list is enough.
         var trees = weights.indices.filter { weights[$0] > 0 }
             .map { (weight: weights[$0], symbols: [$0]) }
             .sorted { $0.weight > $1.weight }
@@ -77,7 +77,7 @@ enum ByteCode {
         return lengths
     }
 
-    /// The code of each symbol, from the lengths alone.
+    /// The code of each symbol, derived from the lengths.
     private static func codes(of lengths: [Int]) -> [UInt64] {
         var codes = [UInt64](repeating: 0, count: lengths.count)
         var code: UInt64 = 0
@@ -93,7 +93,7 @@ enum ByteCode {
 
     // MARK: Reading
 
-    /// The bytes of the block that lies in `range`, `nil` where it is none, or of more than `most`.
+    /// The decoded block in `range`, `nil` if it is invalid or longer than `most`.
     static func decoded(
         _ bytes: [UInt8], in range: Range<Int>, atMost most: Int
     ) -> [UInt8]? {
@@ -104,7 +104,7 @@ enum ByteCode {
         if kind == 0 { return [UInt8](bytes[rest]) }
         var head = ByteColumnReader(bytes, in: rest)
         guard kind == 1, let count = head.next(), count <= UInt64(most),
-            // Each takes a bit at least.
+            // Each symbol takes at least a bit.
             count <= 8 * UInt64(rest.count), let symbols = head.next(), symbols < 256
         else { return nil }
         var lengths = [Int](repeating: 0, count: 256)
@@ -120,8 +120,8 @@ enum ByteCode {
         return decoded(bytes, in: head.position..<range.upperBound, Int(count), table)
     }
 
-    /// For each `lengthMax` bits the symbol that they begin with, and 256 times its length. `nil`
-    /// where lengths leave no room for each other, or room that none of them takes.
+    /// The decoding table: for each `lengthMax` bits the symbol that they begin with, plus 256
+    /// times its length. `nil` if the lengths are not those of a complete prefix code.
     private static func table(of lengths: [Int]) -> [UInt16]? {
         let size = 1 << lengthMax
         let taken = lengths.reduce(0) { $0 + ($1 > 0 ? size >> $1 : 0) }
@@ -133,7 +133,7 @@ enum ByteCode {
             let shift = lengthMax - lengths[symbol]
             let first = Int(codes[symbol]) << shift
             let entry = UInt16(truncatingIfNeeded: lengths[symbol] << 8 | symbol)
-            // The bit of an only symbol says nothing.
+            // The bit of a single symbol carries no information.
             for index in first..<(isSingle ? size : first + (1 << shift)) { table[index] = entry }
         }
         return table
@@ -164,13 +164,13 @@ enum ByteCode {
         return isWhole ? result : nil
     }
 
-    /// Bits that are read from the highest of each byte on.
+    /// A bit reader, highest bit first.
     private struct Bits {
         let bytes: UnsafeRawBufferPointer
         var index: Int
         let end: Int
-        /// What is read next, from its highest bit on; below what is filled may be bits of bytes that
-        /// are still to come.
+        /// The next bits, from the highest on; bits below the filled ones may belong to the
+        /// following bytes.
         private var buffer: UInt64 = 0
         private var filled = 0
 
@@ -180,9 +180,9 @@ enum ByteCode {
             self.end = end
         }
 
-        /// Reads so many bytes at once that four codes are there.
+        /// Fills the buffer with enough bits for four codes.
         ///
-        /// - Returns: whether as many are left.
+        /// - Returns: whether that many are left.
         mutating func fill() -> Bool {
             guard end - index >= 8 else { return false }
             let more = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self).bigEndian
@@ -192,7 +192,7 @@ enum ByteCode {
             return true
         }
 
-        /// The next symbol, where its bits are known to be there.
+        /// The next symbol; its bits must be available.
         mutating func next(_ table: UnsafeBufferPointer<UInt16>) -> UInt8 {
             let entry = table[Int(truncatingIfNeeded: buffer >> UInt64(64 - lengthMax))]
             let length = entry >> 8
@@ -201,8 +201,8 @@ enum ByteCode {
             return UInt8(truncatingIfNeeded: entry)
         }
 
-        /// The next symbol near the end, behind which are zeros; `filled` is negative once they are
-        /// used.
+        /// The next symbol near the end, padded with zeros; `filled` is negative
+        /// once padding was used.
         mutating func nextOfLast(_ table: UnsafeBufferPointer<UInt16>) -> UInt8 {
             while filled <= 48, filled >= 0, index < end {
                 buffer |= UInt64(bytes[index]) << UInt64(56 - filled)
@@ -212,7 +212,7 @@ enum ByteCode {
             return next(table)
         }
 
-        /// Whether nothing is left but zeros that fill the last byte.
+        /// Whether only the padding of the last byte is left.
         var isAtEnd: Bool { index == end && 0..<8 ~= filled && buffer == 0 }
     }
 }

@@ -1,4 +1,4 @@
-/// Numbers of one kind behind each other, seven bits a byte: small ones take one.
+/// A column of varints, seven bits per byte.
 struct ByteColumn {
     private(set) var bytes: [UInt8] = []
 
@@ -13,12 +13,12 @@ struct ByteColumn {
 
     mutating func append(_ value: UInt32) { append(UInt64(value)) }
 
-    /// All eight bytes of a number that has no small ones, such as a part of a hash.
+    /// A fixed eight bytes, for numbers that are never small, such as a part of a hash.
     mutating func append(raw value: UInt64) {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// The difference of two numbers, small whichever is larger.
+    /// The signed difference of two numbers.
     mutating func append(_ value: UInt64, from base: UInt64) {
         let difference = Int64(bitPattern: value &- base)
         append(UInt64(bitPattern: difference << 1 ^ difference >> 63))
@@ -43,13 +43,13 @@ struct ByteColumnReader {
         end = range.upperBound
     }
 
-    /// Where what is left begins.
+    /// The offset of the unread part.
     var position: Int { index }
 
     /// Whether all was read.
     var isAtEnd: Bool { index == end }
 
-    /// The next number, `nil` where there is none.
+    /// The next number, `nil` at the end.
     mutating func next() -> UInt64? {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -63,7 +63,7 @@ struct ByteColumnReader {
         return nil
     }
 
-    /// The next text: how many bytes it has, at most `bytesMax`, then each of them as a number.
+    /// The next text: its length in bytes, at most `bytesMax`, then each byte as a number.
     mutating func text(bytesMax: Int) -> String? {
         guard let count = next(), count <= UInt64(bytesMax) else { return nil }
         var bytes: [UInt8] = []
@@ -74,7 +74,7 @@ struct ByteColumnReader {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The next number that was written with all of its bytes.
+    /// The next number of fixed eight bytes.
     mutating func nextRaw() -> UInt64? {
         guard end - index >= 8 else { return nil }
         var value: UInt64 = 0
@@ -83,10 +83,10 @@ struct ByteColumnReader {
         return value
     }
 
-    /// The next number as one of 32 bits.
+    /// The next number, which must fit 32 bits.
     mutating func next32() -> UInt32? { next().flatMap { UInt32(exactly: $0) } }
 
-    /// The next number, which was written as the difference to `base`.
+    /// The next number, encoded as the difference to `base`.
     mutating func next(from base: UInt64) -> UInt64? {
         guard let value = next() else { return nil }
         let difference = value >> 1 ^ (0 &- (value & 1))
@@ -98,7 +98,7 @@ struct ByteColumnReader {
     }
 }
 
-/// Numbers that repeat: each with how often it stands there in a row.
+/// A run-length encoded column of numbers.
 struct RepeatColumn {
     private var column = ByteColumn()
     private var value: UInt64 = 0
@@ -110,7 +110,7 @@ struct RepeatColumn {
         count += 1
     }
 
-    /// All that was appended.
+    /// The column of all appended numbers.
     mutating func finished() -> ByteColumn {
         flush()
         return column

@@ -1,8 +1,8 @@
 public import WorkspaceModel
 
-/// A note as it was once, so that it need not be made of all of its operations again. A cache of
-/// this home: it is sealed, never sent, and made anew wherever it does not fit. Anything that contradicts
-/// itself is refused.
+/// A stored state of a note, so that it need not be rebuilt from all of its operations. A cache
+/// of this home: it is sealed, never sent, and rebuilt wherever it does not fit. An
+/// inconsistent one is refused.
 ///
 /// - Form:
 ///
@@ -36,9 +36,9 @@ public import WorkspaceModel
 ///   `frontier` is `Enc` array of [device, incarnation, operations, sum of hlcs, sum of first 8 bytes of ids]
 ///   of each log, ascending, the sums modulo 2^64. It says which operations, not what counts of them.
 public struct NoteSnapshot: Hashable, Sendable {
-    /// What is shown: text, lines and marks. `NotePage` reads it.
+    /// The visible part: text, lines and marks. `NotePage` reads it.
     public let page: [UInt8]
-    /// What the first change needs besides: runs and operations in columns.
+    /// What the first change needs in addition: runs and operations in columns.
     public let runs: [UInt8]
 
     /// A snapshot from its two parts.
@@ -48,25 +48,25 @@ public struct NoteSnapshot: Hashable, Sendable {
     }
 }
 
-/// What a note showed, without what it takes to change it.
+/// The visible state of a note, without what editing needs.
 public struct NotePage: Hashable, Sendable {
-    /// The format of both parts; another one is not read.
+    /// The format version of both parts; others are not read.
     static let version: UInt64 = 2
 
-    /// The frontier of the operations that it is made of (`Note.frontier`).
+    /// The frontier of its operations (`Note.frontier`).
     public let frontier: [UInt8]
-    /// How often verdicts had changed, as the caller counts.
+    /// How often verdicts had changed, as counted by the caller.
     public let verdictChanges: UInt64
     /// The text.
     public let text: String
     /// How its lines differ from plain ones.
     private let column: [UInt8]
-    /// Its lines, made anew at each call.
+    /// Its lines, computed at each call.
     public var lines: [NoteLine] { Self.lines(of: text, ByteColumnReader(column)) ?? [] }
 
     /// Reads the first part of a snapshot.
     ///
-    /// - Throws: `Malformed`, for another version too: then the note is made anew.
+    /// - Throws: `Malformed`, also for another version: then the note is rebuilt.
     public init(decoding bytes: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 5)
@@ -94,9 +94,9 @@ public struct NotePage: Hashable, Sendable {
         return text
     }
 
-    /// The lines that begin otherwise, or hold marks, as differences to plain ones:
-    /// [lines passed, kind, runs, for each run: bytes, number of marks, for each mark: its number,
-    /// for a link the length and bytes of the address].
+    /// The lines of another kind or with marks, as differences to plain ones: [lines passed, kind,
+    /// runs, for each run: bytes, number of marks, for each mark: its number, for a link the length
+    /// and bytes of the address].
     static func column(of lines: [NoteLine]) -> [UInt8] {
         var column = ByteColumn()
         var passed: UInt32 = 0
@@ -192,10 +192,10 @@ public struct NotePage: Hashable, Sendable {
 }
 
 extension Note {
-    /// The note as it is, for another day.
+    /// A snapshot of the current note.
     ///
-    /// - Parameter verdictChanges: how often verdicts have changed, as the caller counts.
-    /// - Returns: `nil` while something is being written here.
+    /// - Parameter verdictChanges: how often verdicts have changed, as counted by the caller.
+    /// - Returns: `nil` while there is a local draft.
     public func snapshot(verdictChanges: UInt64) -> NoteSnapshot? {
         guard writing == nil else { return nil }
         var encoder = CBOREncoder(reservingBytes: tree.visibleBytes + 4_096)
@@ -208,10 +208,10 @@ extension Note {
         return NoteSnapshot(page: encoder.bytes, runs: SnapshotColumns(of: self).encoded)
     }
 
-    /// The note of a snapshot: it takes further operations, but where a verdict changes, or an
-    /// operation is erased, it has to be made anew.
+    /// The note of a snapshot: it accepts further operations, but has to be rebuilt if a verdict
+    /// changes or an operation is erased.
     ///
-    /// - Throws: `Malformed` for anything that is no snapshot of this version.
+    /// - Throws: `Malformed` for anything but a snapshot of this version.
     public init(_ snapshot: NoteSnapshot) throws(Malformed) {
         var page = CBORDecoder(snapshot.page)
         try page.arrayCount(exactly: 5)

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-// From columns back to a note.
+// Decodes columns into a note.
 extension SnapshotColumns {
     init(decoding bytes: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(bytes)
@@ -19,14 +19,15 @@ extension SnapshotColumns {
         self.decoded = decoded
     }
 
-    /// Bytes of one column: eight of one number for each operation of a note of the largest history.
+    /// Bytes of one column: one eight-byte number for each operation of a note with
+    /// the largest history.
     private static let columnBytesMax = NoteLimits.historyBytesMax
 
     func reader(_ column: Column) -> ByteColumnReader {
         ByteColumnReader(decoded[column.rawValue])
     }
 
-    /// The note of these columns, `nil` where they contradict each other.
+    /// The note of these columns, `nil` if they are inconsistent.
     func note(text: [UInt8]) -> Note? {
         var note = Note()
         note.isFromSnapshot = true
@@ -142,7 +143,7 @@ extension SnapshotColumns {
 }
 
 extension SpanTree {
-    /// All runs in their order, the sentinels with them.
+    /// All runs in order, including the sentinels.
     var inOrder: [Span] {
         var runs: [Span] = []
         for group in order {

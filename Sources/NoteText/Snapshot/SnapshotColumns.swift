@@ -1,8 +1,8 @@
 import WorkspaceModel
 
-/// Runs and operations of a note in columns: the second part of a snapshot.
+/// Runs and operations of a note as columns: the second part of a snapshot.
 struct SnapshotColumns {
-    /// What stands where in the encoded array.
+    /// The order of columns in the encoded array.
     enum Column: Int, CaseIterable {
         case authors, ids, times, counters, sequences, writers, states, pieces, flags, firsts
         case counts, origins, widths, depths, marks, lines
@@ -10,39 +10,40 @@ struct SnapshotColumns {
 
     /// Bits of a run's flags.
     enum Flag {
-        /// How it goes on from a run that ended before, `RunState`: 0 it does not, 1 from the last
-        /// one, 2 from the one before that, 3 as a number of steps says. Its left origin is that
-        /// one's last scalar, and its right one the same; else there are more flags.
+        /// How it continues an earlier run that ended (`RunState`): 0 not at all, 1 the last one, 2
+        /// the one before that, 3 a number of steps back. Its left origin is then that run's last
+        /// scalar, and its right origin the same; otherwise there are more flags.
         static let goesOn: UInt64 = 3
         static let isDeleted: UInt64 = 4
-        /// It does not count, takes more bytes than scalars, or has a depth: the next number says so.
+        /// It is invalid, takes more bytes than scalars, or has a depth: the
+        /// next number tells which.
         static let isOdd: UInt64 = 8
         /// The left origin is not the scalar before it.
         static let hasLeft: UInt64 = 16
-        /// So many times what the right origin is.
+        /// The right origin, multiplied by this.
         static let right: UInt64 = 32
     }
 
-    /// What is odd of a run, as bits.
+    /// Properties of an unusual run, as bits.
     enum Oddity {
         static let isHidden: UInt64 = 1
         static let isWide: UInt64 = 2
         static let hasDepth: UInt64 = 4
     }
 
-    /// What the right origin of a run is, if it does not go on from another.
+    /// The right origin of a run that does not continue another.
     enum Right: UInt64 {
         case other
         /// The first scalar of the next run.
         case next
-        /// That of the run before.
+        /// That of the previous run.
         case ofPrevious
         /// The scalar that was written behind the left origin.
         case behindLeft
     }
 
     var columns: [ByteColumn]
-    /// The columns that were read; none while writing.
+    /// The columns that were read; empty while writing.
     let decoded: [[UInt8]]
 
     // MARK: Writing

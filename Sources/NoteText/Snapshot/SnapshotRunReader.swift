@@ -1,9 +1,9 @@
-/// Reads the runs of a snapshot, one after the other; `nil` where columns contradict each other.
+/// Reads the runs of a snapshot in order; `nil` if columns are inconsistent.
 struct SnapshotRunReader {
     private typealias Flag = SnapshotColumns.Flag
     private typealias Oddity = SnapshotColumns.Oddity
 
-    /// A right origin that is not read yet.
+    /// A right origin that is not known yet.
     private static let open: Element = .max - 1
 
     var flags: ByteColumnReader
@@ -12,11 +12,11 @@ struct SnapshotRunReader {
     var origins: ByteColumnReader
     var widths: ByteColumnReader
     var depths: ByteColumnReader
-    /// All scalars have smaller numbers.
+    /// An upper bound of all scalar numbers.
     let end: Element
     private var runs: [Span] = []
     private var state = RunState()
-    /// Bytes of the text up to here.
+    /// Bytes of the text so far.
     private var text: UInt32 = 0
 
     init(_ columns: SnapshotColumns, end: Element) {
@@ -27,7 +27,7 @@ struct SnapshotRunReader {
         widths = columns.reader(.widths)
         depths = columns.reader(.depths)
         self.end = end
-        // One byte each at least, and one scalar.
+        // Each run takes at least one byte in the column, and one scalar.
         let count = columns.decoded[SnapshotColumns.Column.counts.rawValue].count
         runs.reserveCapacity(min(count, Int(end)))
     }
@@ -50,7 +50,7 @@ struct SnapshotRunReader {
         return isKnown ? runs : nil
     }
 
-    /// What the right origin of the run before is, if it is the run that follows.
+    /// Sets the right origin of the previous run, if it is the run that follows.
     private mutating func settle(_ first: Element) {
         guard let last = runs.last, last.right == Self.open else { return }
         runs[runs.count - 1].right = first
@@ -90,7 +90,7 @@ struct SnapshotRunReader {
         return run
     }
 
-    /// Reads how long a run is, and what it looks like.
+    /// Reads the length and state of a run.
     private mutating func fill(_ run: inout Span, _ flag: UInt64) -> Bool {
         let odd = flag & Flag.isOdd != 0 ? flags.next() : 0
         guard let odd, odd < 8, let count = counts.next32(), count > 0, run.first < end,

@@ -1,8 +1,8 @@
-/// In which leaf the run is that a scalar belongs to.
+/// Maps a scalar to the leaf that contains its run.
 ///
-/// One number for 16 scalars as long as they lie in one leaf, as those of a paste do; a block of 16
-/// numbers for those that do not. So a look-up is one step or two, and a run that is cut, joined or
-/// typed on where it is changes nothing here.
+/// One number for 16 scalars as long as they are in one leaf, as after a paste; else a block of 16
+/// numbers. So a look-up takes one or two steps, and splitting, joining or extending a run in place
+/// changes nothing here.
 struct ElementMap {
     private static let shift: UInt32 = 4
     private static let capacity = 1 << Int(shift)
@@ -10,21 +10,21 @@ struct ElementMap {
     /// No scalar of a bucket has a leaf yet.
     private static let unset: Int32 = .max
 
-    /// For each 16 scalars their leaf, or minus one minus the number of their block.
+    /// The leaf of each 16 scalars, or the bitwise complement of their block's number.
     private var buckets: [Int32] = []
     private var blocks: [Int32] = []
 
     /// The map of an empty tree.
     init() {}
 
-    /// A map that is to get scalars below `end`.
+    /// A map with capacity for scalars below `end`.
     init(reserving end: Element) {
         let count = Int(end >> Self.shift) + 1
         buckets.reserveCapacity(count + count / 8)
         buckets += repeatElement(Self.unset, count: count)
     }
 
-    /// The leaf with the run that holds `element`.
+    /// The leaf with the run that contains `element`.
     ///
     /// - Precondition: one was set.
     func leaf(of element: Element) -> Int {
@@ -33,7 +33,7 @@ struct ElementMap {
         return Int(blocks[Int(~bucket) * Self.capacity + Int(element & Self.mask)])
     }
 
-    /// Scalars `first` to `first + count` lie in `leaf`.
+    /// Sets the leaf of the scalars from `first` to `first + count`.
     mutating func set(_ first: Element, _ count: UInt32, leaf: Int) {
         let leaf = Int32(truncatingIfNeeded: leaf)
         let end = first + count
@@ -69,9 +69,9 @@ struct ElementMap {
 }
 
 extension Array where Element: BitwiseCopyable {
-    /// Moves what lies from `index` to `end` by one place, in one move.
+    /// Shifts the elements from `index` to `end` by one, in one move.
     ///
-    /// - Precondition: there is a place at `end`.
+    /// - Precondition: there is an element at `end`.
     mutating func openPlace(at index: Int, before end: Int) {
         precondition(index >= 0 && end < count, "a place outside")
         withUnsafeMutableBufferPointer { buffer in
@@ -80,7 +80,7 @@ extension Array where Element: BitwiseCopyable {
         }
     }
 
-    /// Moves what lies behind `index`, up to `end`, onto it.
+    /// Shifts the elements behind `index`, up to `end`, onto it.
     ///
     /// - Precondition: `index` is before `end`, and `end` is not behind the last place.
     mutating func closePlace(at index: Int, before end: Int) {

@@ -1,10 +1,9 @@
 import WorkspaceModel
 
-/// Finds an operation of a table by its key: numbers of operations in a table of hashes, a quarter
-/// of what a dictionary of keys takes.
+/// A hash table from keys to the indexes of operations: a quarter of the memory of a dictionary.
 struct KeyIndex {
     private static let none: UInt32 = .max
-    /// Other numbers in each process, so that nobody can choose keys that lie at one place.
+    /// Random in each process, so that nobody can choose colliding keys.
     private static let salt: (UInt64, UInt64) = {
         func word(_ number: Int) -> UInt64 {
             var hasher = Hasher()
@@ -14,12 +13,12 @@ struct KeyIndex {
         return (word(1), word(2))
     }()
 
-    /// A power of two, at most half of them taken.
+    /// A power of two in size, at most half full.
     private var slots: [UInt32] = Array(repeating: none, count: 16)
     private var count = 0
     private let salt = Self.salt
 
-    /// The operation with that key among `entries`.
+    /// The index of the operation with that key in `entries`.
     func index(of key: MessageKey, in entries: [OperationTable.Entry]) -> Int? {
         var slot = start(of: key)
         while slots[slot] != Self.none {
@@ -30,14 +29,14 @@ struct KeyIndex {
         return nil
     }
 
-    /// Adds the operation number `index`, whose key is in `entries` and not here yet.
+    /// Adds the operation `index`, whose key is in `entries` and not here yet.
     mutating func insert(_ index: Int, of entries: [OperationTable.Entry]) {
         if 2 * (count + 1) > slots.count { grow(entries) }
         place(UInt32(truncatingIfNeeded: index), entries[index].key)
         count += 1
     }
 
-    /// Makes room for so many operations at once.
+    /// Reserves capacity for this many more operations.
     mutating func reserve(_ more: Int) {
         guard count == 0 else { return }
         while slots.count < 2 * (more + 1) { slots += slots }

@@ -1,15 +1,15 @@
 import WorkspaceModel
 
-// Whose is what.
+// Lookups between scalars and operations.
 extension OperationTable {
-    /// The piece that a scalar is in.
+    /// The piece that contains a scalar.
     ///
-    /// - Precondition: somebody wrote it.
+    /// - Precondition: it belongs to an operation.
     func piece(of element: Element) -> Int {
         let mark = Int(element >> Self.landmarkShift)
         var low = landmarks[mark]
         var high = mark + 1 < landmarks.count ? landmarks[mark + 1] + 1 : pieces.count
-        // Mostly it is about what was written last.
+        // Most lookups are for the last piece.
         if let last = pieces.last, last.first <= element { return pieces.count - 1 }
         while low < high {
             let middle = (low + high) / 2
@@ -18,12 +18,12 @@ extension OperationTable {
         return low - 1
     }
 
-    /// Scalars of a piece: it ends where the next one begins.
+    /// The length of a piece: it ends where the next one begins.
     func count(ofPiece index: Int) -> UInt32 {
         (index + 1 < pieces.count ? pieces[index + 1].first : nextElement) - pieces[index].first
     }
 
-    /// How many scalars from `first` on lie in at most so many pieces, and in how many.
+    /// How many scalars from `first` on are in at most this many pieces, and in how many.
     func extent(
         from first: Element, atMost count: UInt32, pieces most: Int
     ) -> (count: UInt32, pieces: Int) {
@@ -38,7 +38,7 @@ extension OperationTable {
         return (min(count, end - first), number)
     }
 
-    /// The operation that inserted a scalar, and the scalar's number in it.
+    /// The operation that inserted a scalar, and the scalar's offset in it.
     func origin(of element: Element) -> (entry: Int, offset: Int) {
         let piece = pieces[piece(of: element)]
         return (Int(piece.entry), Int(piece.offset + (element - piece.first)))
@@ -70,7 +70,7 @@ extension OperationTable {
         }
     }
 
-    /// The scalar with that number in an operation, `nil` if it inserts less.
+    /// The scalar at an offset of an operation, `nil` if it inserts fewer.
     func element(_ entry: Int, _ offset: Int) -> Element? {
         var next = entries[entry].piece
         while next != Self.noPiece {
@@ -84,7 +84,7 @@ extension OperationTable {
         return nil
     }
 
-    /// Whether operation `left` comes before `right` where their origins are the same: by device,
+    /// Whether operation `left` comes before `right` if their origins are equal: by device,
     /// incarnation, place in the log, id.
     func precedes(_ left: Int, _ right: Int) -> Bool {
         let one = entries[left]

@@ -1,11 +1,11 @@
 import WorkspaceModel
 
-/// The operations of a note that were taken in, and whose scalars are whose.
+/// The applied operations of a note, and the scalars of each.
 struct OperationTable {
-    /// What is known of an operation.
+    /// The metadata of an operation.
     struct Entry {
         var key: MessageKey
-        /// Bytes 8 to 15 of the id, which tell two operations with one key apart; 0 after loading.
+        /// Bytes 8 to 15 of the id, which distinguish two operations with one key; 0 after loading.
         var idMiddle: UInt64
         var sequence: UInt64
         /// The index of its author.
@@ -15,16 +15,16 @@ struct OperationTable {
         var state: State
     }
 
-    /// Whether an operation has an effect.
+    /// The effect of an operation.
     enum State: UInt8 {
         case valid = 0
         case invalid = 1
-        /// Its payload is gone: as if it had never been written.
+        /// Its payload was erased: treated as if it had never been written.
         case erased = 2
     }
 
-    /// Scalars of one operation that were numbered in one go. Only a draft into which others wrote
-    /// has more than one.
+    /// Scalars of one operation that were numbered together. Only a draft that was edited
+    /// concurrently with remote inserts has more than one piece.
     struct Piece {
         var first: Element
         var entry: UInt32
@@ -38,24 +38,23 @@ struct OperationTable {
 
     private(set) var entries: [Entry] = []
     private(set) var pieces: [Piece] = []
-    /// For each 1,024 scalars the piece that the first of them is in, so that a search for another
-    /// one is short in a note of any size.
+    /// For every 1,024th scalar its piece, so that a search is short in a note of any size.
     private(set) var landmarks: [Int] = []
     static let landmarkShift: UInt32 = 10
     private(set) var authors: [NoteOperation.Author] = []
-    /// The last place in its log that an operation of each author has; one more, 0 for none.
+    /// One more than the last place in each author's log, 0 for none.
     private var reached: [UInt64] = []
     private var indexes = KeyIndex()
     private var authorIndexes: [NoteOperation.Author: UInt32] = [:]
-    /// The operations that the edit in hand refers to, itself first (`resolve`).
+    /// The operations that the current edit refers to, itself first (`resolve`).
     var resolved: [Int] = []
-    /// The number that the next scalar gets.
+    /// The number of the next scalar.
     private(set) var nextElement = Span.firstWritten
 
     /// The operation with that key.
     func index(of key: MessageKey) -> Int? { indexes.index(of: key, in: entries) }
 
-    /// The number of an author, who may be new.
+    /// The index of an author, who may be new.
     mutating func author(_ author: NoteOperation.Author) -> UInt32 {
         if let last = entries.last, authors[Int(last.author)] == author { return last.author }
         if let index = authorIndexes[author] { return index }
@@ -66,7 +65,7 @@ struct OperationTable {
         return index
     }
 
-    /// Takes in an operation.
+    /// Adds an operation.
     ///
     /// - Returns: its index.
     mutating func add(_ entry: Entry) -> Int {
@@ -76,22 +75,22 @@ struct OperationTable {
         return entries.count - 1
     }
 
-    /// Makes room for so many operations at once.
+    /// Reserves capacity for this many operations.
     mutating func reserve(_ count: Int) {
-        // And for some more, so that the first of those does not move all.
+        // With some spare, so that the first addition does not move all.
         let room = count + count / 8 + 16
         entries.reserveCapacity(room)
         pieces.reserveCapacity(room)
         indexes.reserve(room)
     }
 
-    /// Takes in a draft, which has no key yet.
+    /// Adds a draft, which has no key yet.
     mutating func addDraft(_ entry: Entry) -> Int {
         entries.append(entry)
         return entries.count - 1
     }
 
-    /// Gives a draft the name under which others know it.
+    /// Gives a draft its final name.
     mutating func publish(_ index: Int, as key: MessageKey, idMiddle: UInt64, sequence: UInt64) {
         entries[index].key = key
         entries[index].idMiddle = idMiddle
@@ -100,7 +99,7 @@ struct OperationTable {
         reach(entries[index].author, sequence)
     }
 
-    /// Takes back a draft that says nothing, if it is the last of all.
+    /// Removes an empty draft, if it is the last entry.
     ///
     /// - Returns: whether it was.
     mutating func removeDraft(_ index: Int) -> Bool {
@@ -114,15 +113,15 @@ struct OperationTable {
         reached[Int(author)] = max(reached[Int(author)], next)
     }
 
-    /// Whether `sequence` is behind all of an operation's author's others.
+    /// Whether `sequence` is after all other operations of this one's author.
     func isLast(_ sequence: UInt64, of entry: Int) -> Bool {
         reached[Int(entries[entry].author)] <= sequence
     }
 
-    /// Makes an operation count, or not count.
+    /// Sets the state of an operation.
     mutating func setState(_ index: Int, _ state: State) { entries[index].state = state }
 
-    /// Numbers the next `count` scalars, which are those of the operation from `offset` on.
+    /// Numbers the next `count` scalars as those of the operation from `offset` on.
     ///
     /// - Returns: the number of the first.
     mutating func number(_ count: UInt32, of entry: Int, offset: UInt32) -> Element {
@@ -150,7 +149,7 @@ struct OperationTable {
         return first
     }
 
-    /// Takes back the last `count` numbers, which the operation has in its last piece.
+    /// Releases the last `count` numbers, which belong to the operation's last piece.
     mutating func unnumber(_ count: UInt32, of entry: Int) {
         nextElement -= count
         while landmarks.count > 1, (landmarks.count - 1) << Int(Self.landmarkShift) >= nextElement {

@@ -1,28 +1,28 @@
 import WorkspaceModel
 
-// From the references of one edit to scalars of this copy.
+// Resolves the references of an edit to scalars of this copy.
 extension OperationTable {
-    /// Between what an inserted text stands.
+    /// The scalars between which a text is inserted.
     struct Origins {
         let left: Element
         let right: Element
-        /// Whether it refers to a scalar that its operation never inserted: then nobody sees it.
+        /// Whether it refers to a scalar that its operation never inserted: then it is hidden.
         let isBroken: Bool
     }
 
-    /// What a reference leads to.
+    /// The result of resolving a reference.
     private enum Target {
         case element(Element)
         /// Its operation is erased.
         case erased
-        /// Its operation inserts less.
+        /// Its operation inserts fewer scalars.
         case beyond
     }
 
-    /// Looks for the operations that an edit refers to: `resolved` are those from 1 on, the operation
-    /// itself is `entry`, which can be set later.
+    /// Looks up the operations that an edit refers to: `resolved` contains them from index 1 on,
+    /// and `entry`, which can be set later, as the operation itself.
     ///
-    /// - Returns: the first that is not there.
+    /// - Returns: the first missing one.
     mutating func resolve(_ edit: NoteEdit, as entry: Int = 0) -> MessageKey? {
         resolved.removeAll(keepingCapacity: true)
         resolved.append(entry)
@@ -34,15 +34,15 @@ extension OperationTable {
     }
 
     private func target(_ reference: NoteEdit.Reference) -> Target {
-        // A decoded edit names no other source; one that was made by hand may.
+        // A decoded edit has no other sources; one made by hand may.
         guard resolved.indices.contains(reference.source) else { return .beyond }
         let entry = resolved[reference.source]
         guard entries[entry].state != .erased else { return .erased }
         return element(entry, reference.offset).map { .element($0) } ?? .beyond
     }
 
-    /// The origins of an inserted text. At the end of the note stands what refers to an erased
-    /// operation, and also, where nobody sees it, what refers to nothing.
+    /// The origins of an inserted text. Text that refers to an erased operation goes to the end of
+    /// the note; so does, hidden, text that refers to a nonexistent scalar.
     func origins(_ left: NoteEdit.Reference?, _ right: NoteEdit.Reference?) -> Origins {
         let one = left.map { target($0) } ?? .element(Span.start)
         let other = right.map { target($0) } ?? .element(Span.end)
@@ -56,14 +56,14 @@ extension OperationTable {
         }
     }
 
-    /// The scalar that is meant, `nil` where there is none.
+    /// The referenced scalar, `nil` where there is none.
     func element(_ reference: NoteEdit.Reference?, or sentinel: Element) -> Element? {
         guard let reference else { return sentinel }
         guard case .element(let element) = target(reference) else { return nil }
         return element
     }
 
-    /// Adds the scalars from one on that its operation inserted, at most `count`.
+    /// Adds up to `count` consecutive scalars of an operation, starting with one.
     func append(
         _ reference: NoteEdit.Reference, _ count: Int, to ranges: inout [Range<Element>]
     ) {
@@ -73,8 +73,8 @@ extension OperationTable {
 }
 
 extension [Range<UInt32>] {
-    /// Adds numbers, to the last range where they go on there, as those do that somebody deletes one
-    /// after the other, in either direction.
+    /// Adds a range, merged with the last one if they are adjacent, as after deleting character by
+    /// character in either direction.
     mutating func add(_ range: Range<UInt32>) {
         guard let last else { return append(range) }
         if last.upperBound == range.lowerBound {
@@ -86,7 +86,7 @@ extension [Range<UInt32>] {
         }
     }
 
-    /// Makes it the same numbers, each once, ascending.
+    /// Sorts the ranges and merges overlapping ones.
     mutating func unite() {
         guard count > 1 else { return }
         let isDone = indices.dropFirst().allSatisfy {

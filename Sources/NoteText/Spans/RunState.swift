@@ -1,17 +1,17 @@
-/// What the columns of a snapshot say of a run in few bits, from those that stand before it: where
-/// others wrote into a run, it goes on behind what they wrote.
+/// Context for encoding a snapshot's run compactly, from the runs before it: a run that others'
+/// text has split continues after that text.
 struct RunState {
-    /// How far back an end is looked for.
+    /// How many ends are searched.
     static let depthMax = 64
 
-    /// The last scalar of the run before.
+    /// The last scalar of the previous run.
     private(set) var previous: Element = 0
-    /// The right origin of the run before.
+    /// The right origin of the previous run.
     private(set) var previousRight = Span.nothing
-    /// The ends of runs that may go on, with their right origins, the last one last.
+    /// The ends of runs that may continue, with their right origins, the latest last.
     private var ended: [(last: Element, right: Element)] = []
 
-    /// How many ends are behind the one that a run goes on from, `nil` if it does from none.
+    /// How many ends are after the one that a run continues, `nil` if it continues none.
     func steps(to run: Span) -> Int? {
         guard run.left == run.first &- 1 else { return nil }
         for steps in 0..<min(ended.count, Self.depthMax) {
@@ -21,21 +21,21 @@ struct RunState {
         return nil
     }
 
-    /// The end that a run goes on from, which is gone then with all behind it.
+    /// Removes and returns the end that a run continues, with all after it.
     mutating func take(_ steps: UInt64) -> (last: Element, right: Element)? {
         guard steps < UInt64(ended.count) else { return nil }
         ended.removeLast(Int(steps))
         return ended.removeLast()
     }
 
-    /// A run follows.
+    /// Advances past a run.
     mutating func pass(_ run: Span) {
         previous = run.last
         previousRight = run.right
         ended.append((run.last, run.right))
     }
 
-    /// What the right origin of the run before is, where that was not known yet.
+    /// Sets the right origin of the previous run, if it was not known yet.
     mutating func settle(_ right: Element) {
         previousRight = right
         guard let last = ended.popLast() else { return }

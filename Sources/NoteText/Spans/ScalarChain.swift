@@ -1,25 +1,25 @@
-/// The scalars of a note whose whole history is read, each of which names the one behind it.
+/// The scalars of a note while its whole history is read: a linked list.
 ///
-/// Nobody asks for a position before the end. So nothing is counted, cut or searched for: an
-/// insertion between neighbours is three numbers, and a deletion one for each scalar. The runs are
-/// made of that at the end, in two passes.
+/// Nobody needs a position before the end. So nothing is counted, split or searched: an insert
+/// between neighbours writes three numbers, and a deletion one for each scalar. At the end, two
+/// passes turn this into runs.
 struct ScalarChain {
-    /// Scalars at most: each takes 5 bytes until the end.
+    /// The maximum number of scalars: each takes 5 bytes until the end.
     static let scalarsMax: Element = 1 << 22
 
-    /// The scalar behind each one, 0 where that has the next number.
+    /// The scalar after each one, 0 if that has the next number.
     private var following = [Element](repeating: 0, count: roomMin)
-    /// How many operations that count delete each one.
+    /// How many valid operations delete each one.
     private var deletes = [UInt8](repeating: 0, count: roomMin)
     /// The runs as they were inserted, ascending by number.
     private var runs: [Span] = []
-    /// For each 64 numbers the first run that begins there or behind, so that a run is found in a few
-    /// steps.
+    /// For every 64 numbers the first run that begins there or later, so that a run is
+    /// found in a few steps.
     private var landmarks: [UInt32] = []
     private static let landmarkShift: Element = 6
     /// The number of the next scalar.
     private var end: Element = 0
-    /// Scalars that there is room for at first.
+    /// The initial capacity in scalars.
     private static let roomMin = 1 << 12
 
     /// An empty note: the two sentinels.
@@ -30,17 +30,17 @@ struct ScalarChain {
 
     // MARK: Reading the history
 
-    /// Puts a run into its place.
+    /// Inserts a run at its place.
     ///
-    /// - Returns: whether it could. Where others inserted between its origins, it has to be looked
-    ///   for in the tree.
+    /// - Returns: `false` if others inserted between its origins, so that the place must be
+    ///   searched in the tree.
     /// - Precondition: its origins are here, and its scalars have the next numbers.
     mutating func insert(_ run: Span) -> Bool {
         guard run.count > 0, run.last < Self.scalarsMax else { return false }
         var run = run
         let next = scalar(behind: run.left)
         run.setDepth(depth(of: run))
-        // As `Note.weave` has it.
+        // As in `Note.weave`.
         let isAlone =
             next == run.right
             || run.depth == 0 && (next == Span.nothing || origin(of: next) != run.left)
@@ -50,9 +50,9 @@ struct ScalarChain {
         return true
     }
 
-    /// An operation that counts deletes these.
+    /// Records a deletion by a valid operation.
     ///
-    /// - Returns: whether that could be noted: one of them is not deleted by too many already.
+    /// - Returns: `false` if the count of one of them would overflow.
     mutating func delete(_ range: Range<Element>) -> Bool {
         deletes.withUnsafeMutableBufferPointer { deletes in
             let range = Int(range.lowerBound)..<Int(range.upperBound)
@@ -74,7 +74,7 @@ struct ScalarChain {
         }
         runs.append(run)
         following[Int(run.last)] = next
-        // What was never seen is deleted from the beginning.
+        // Hidden text counts as deleted from the start.
         if run.deletes > 0 { _ = delete(run.first..<end) }
     }
 
@@ -85,8 +85,8 @@ struct ScalarChain {
 
     /// The run that begins with a scalar.
     private func run(at element: Element) -> Span? {
-        // Most stand behind the one with the number before, which names the next one only at a run's
-        // end, and where others came between.
+        // Most scalars follow the one with the previous number. Its link is set only at a run's
+        // end, and where other text was inserted between.
         guard element == 0 || following[Int(element) - 1] != 0 else { return nil }
         let mark = Int(element >> Self.landmarkShift)
         guard mark < landmarks.count else { return nil }
@@ -104,7 +104,7 @@ struct ScalarChain {
         run(at: element)?.left ?? element - 1
     }
 
-    /// Steps of a run to the right-hand child that it stands before.
+    /// The distance of a run to the right-hand child that it precedes.
     private func depth(of run: Span) -> UInt32 {
         guard run.right > Span.end, run.right != Span.nothing else { return 0 }
         guard let right = self.run(at: run.right) else {
@@ -120,7 +120,7 @@ struct ScalarChain {
     /// - Parameter text: their UTF-8, of deleted ones too.
     consuming func tree(text: consuming [UInt8]) -> SpanTree {
         let parts = parts(text)
-        // What stands behind each part; its first scalar then says which part it is the first of.
+        // What follows each part; then its first scalar records which part it begins.
         let next = parts.map { scalar(behind: $0.last) }
         for index in parts.indices {
             following[Int(parts[index].first)] = UInt32(truncatingIfNeeded: index)
@@ -136,7 +136,8 @@ struct ScalarChain {
         return SpanTree(ordered: ordered, end: end, text: text)
     }
 
-    /// What is of one run, deleted by as many and stands together, by number.
+    /// The parts, by number: scalars of one run that are adjacent and have the same
+    /// number of deletions.
     private func parts(_ text: [UInt8]) -> [Span] {
         var parts: [Span] = []
         parts.reserveCapacity(runs.count + runs.count / 4)
@@ -166,14 +167,14 @@ struct ScalarChain {
         return parts
     }
 
-    /// Scalars at the beginning of a run that stand together and are deleted by as many.
+    /// Leading scalars of a run that are adjacent and have the same number of deletions.
     private func length(of run: Span) -> UInt32 {
         let last = Int(run.last)
         return following.withUnsafeBufferPointer { following in
             deletes.withUnsafeBufferPointer { deletes in
                 var index = Int(run.first)
                 let times = deletes[index]
-                // Sixteen at once: as long as none ends the part it does not matter which would.
+                // Sixteen at a time: as long as none ends the part, the order does not matter.
                 while last - index >= 16 {
                     var ends: UInt32 = 0
                     for place in index..<index + 16 {
@@ -192,7 +193,7 @@ struct ScalarChain {
 }
 
 extension Array where Element: FixedWidthInteger {
-    /// The same numbers and zeros behind them, `count` in all.
+    /// Padded with zeros to `count` elements.
     ///
     /// - Precondition: it has no more.
     fileprivate func lengthened(to count: Int) -> [Element] {

@@ -1,43 +1,43 @@
 /// The number of a scalar in this copy of a note, in the order of arrival. It is never sent.
 typealias Element = UInt32
 
-/// A run of scalars that were written one behind the other and still stand so.
+/// A run of scalars that were written consecutively and are still adjacent.
 ///
-/// Of its scalars only the first has origins of its own: each other one has the scalar before it on
-/// its left, and the same right origin. 32 bytes, so that a leaf of 64 lies in half a page.
+/// Only the first scalar stores origins: each other one has its predecessor as left origin, and the
+/// same right origin. 32 bytes, so that a leaf of 64 fits in half a page.
 struct Span {
     /// The first scalar; the others follow by number.
     var first: Element
     /// Scalars, at least one.
     var count: UInt32
-    /// What stood to the left of the first one for its author.
+    /// The left origin of the first scalar.
     var left: Element
-    /// What stood to the right of it.
+    /// Its right origin.
     var right: Element
     /// Where its UTF-8 begins in the tree's text, or `Span.noText`.
     var text: UInt32
     /// Bytes of UTF-8.
     var bytes: UInt32
-    /// How many operations that count delete it.
+    /// How many valid operations delete it.
     var deletes: UInt32
-    /// Twice the steps to the right-hand child that it stands before, plus one where its operation
-    /// does not count.
+    /// Twice the distance to the right-hand child that it precedes, plus one if its
+    /// operation is invalid.
     var state: UInt32
 
-    /// Stands before everything; no text is inserted before it.
+    /// Precedes everything; no text is inserted before it.
     static let start: Element = 0
-    /// Stands after all that is in its place; what refers to an erased operation comes behind it.
+    /// Follows all regularly placed text; text that refers to an erased operation comes after it.
     static let end: Element = 1
-    /// The first number of a scalar that somebody wrote.
+    /// The first number of a written scalar.
     static let firstWritten: Element = 2
-    /// No origin at all: the left one of both sentinels, the right one of what stands at the end.
+    /// No origin: the left one of both sentinels, the right one of text at the end.
     static let nothing: Element = .max
-    /// Scalars at most, so that what has to be done for one run has a bound.
+    /// Scalars at most, which bounds the work for one run.
     static let countMax: UInt32 = 1 << 16
     /// The text was left out of a snapshot, because it is deleted.
     static let noText: UInt32 = .max
 
-    /// One of the two sentinels, which show nothing.
+    /// One of the two sentinels, which are invisible.
     init(sentinel: Element) {
         first = sentinel
         count = 1
@@ -65,23 +65,23 @@ struct Span {
 
     /// Its last scalar.
     var last: Element { first &+ (count &- 1) }
-    /// Steps to the right-hand child that it stands before, of those with the same left origin.
+    /// The distance to the right-hand child that it precedes, among runs with the same left origin.
     var depth: UInt32 { state >> 1 }
 
-    /// Whether its operation does not count.
+    /// Whether its operation is invalid.
     var isHidden: Bool {
         get { state & 1 == 1 }
         set { state = state & ~1 | (newValue ? 1 : 0) }
     }
 
-    /// Whether it is a part of the text.
+    /// Whether it is part of the text.
     var isVisible: Bool { deletes == 0 && state & 1 == 0 }
-    /// Scalars of it in the text.
+    /// Its scalars in the text.
     var visible: Int { isVisible ? Int(count) : 0 }
-    /// Bytes of it in the text.
+    /// Its bytes in the text.
     var visibleBytes: Int { isVisible ? Int(bytes) : 0 }
 
-    /// Whether `next`, which stands directly behind, is the same run going on.
+    /// Whether `next`, directly behind it, continues this run.
     func goesOn(in next: Span) -> Bool {
         next.first == first &+ count && next.left == last && next.right == right
             && count <= Self.countMax &- min(next.count, Self.countMax) && next.depth == 0
@@ -90,7 +90,7 @@ struct Span {
                 ? next.text == Self.noText : next.text == text &+ bytes && next.text != Self.noText)
     }
 
-    /// The part from scalar `offset` on, whose text begins after `byteOffset` bytes.
+    /// The part from scalar `offset` on; its text begins after `byteOffset` bytes.
     func tail(from offset: UInt32, byteOffset: UInt32) -> Span {
         Span(
             first: first &+ offset, count: count &- offset, left: first &+ offset &- 1,

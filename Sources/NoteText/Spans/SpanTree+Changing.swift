@@ -1,8 +1,8 @@
-// Runs that come, go, and become others.
+// Inserting, splitting, joining and removing runs.
 extension SpanTree {
-    /// Puts `span` where `place` says, before what is there.
+    /// Inserts `span` before the run at `place`.
     ///
-    /// - Returns: where it is, which is in another leaf if that one was full.
+    /// - Returns: its place, in another leaf if that one was full.
     @discardableResult
     mutating func insert(_ span: Span, at wanted: Place) -> Place {
         var place = wanted
@@ -20,10 +20,10 @@ extension SpanTree {
         return place
     }
 
-    /// Cuts the run at `place` before its scalar `offset`.
+    /// Splits the run at `place` before its scalar `offset`.
     ///
-    /// - Returns: where the second part is.
-    /// - Precondition: `offset` lies inside the run.
+    /// - Returns: the place of the second part.
+    /// - Precondition: `offset` is inside the run.
     @discardableResult
     mutating func cut(_ place: Place, before offset: UInt32) -> Place {
         let span = self[place]
@@ -36,7 +36,7 @@ extension SpanTree {
         willChange(at: place)
         let count = leaves[place.leaf].count
         if count < Self.leafCapacity {
-            // In its leaf nothing is counted otherwise, and it is in this one still.
+            // The leaf's counts and the scalars' leaf stay the same.
             let index = place.leaf * Self.leafCapacity + place.index + 1
             spans.openPlace(at: index, before: place.leaf * Self.leafCapacity + count)
             spans[index] = tail
@@ -49,7 +49,7 @@ extension SpanTree {
         return insert(tail, at: Place(leaf: place.leaf, index: place.index + 1))
     }
 
-    /// Makes one of the run at `place` and the one behind it in its leaf, if they are one.
+    /// Joins the run at `place` with the next one in its leaf, if they are continuous.
     ///
     /// - Returns: whether it did.
     @discardableResult
@@ -68,7 +68,7 @@ extension SpanTree {
         return true
     }
 
-    /// Lets the run at `place` go on by new scalars, whose text was just appended.
+    /// Extends the run at `place` by new scalars, whose text was just appended.
     mutating func extend(_ place: Place, by count: UInt32, bytes: UInt32) {
         let index = place.leaf * Self.leafCapacity + place.index
         spans[index].count += count
@@ -78,8 +78,8 @@ extension SpanTree {
         if spans[index].isVisible { addCounts(Int(count), Int(bytes), in: place.leaf) }
     }
 
-    /// Takes the last scalars of the run at `place` away, as if they had never been; all of them, if
-    /// it has no more. They were the last of all that were numbered, so nothing refers to them.
+    /// Removes the last scalars of the run at `place`, or all of it if it has no more. They must be
+    /// the last numbered ones, so that nothing refers to them.
     mutating func takeBack(_ place: Place, _ count: UInt32) {
         let index = place.leaf * Self.leafCapacity + place.index
         let old = spans[index]
@@ -95,11 +95,11 @@ extension SpanTree {
         leaves[place.leaf].count -= 1
         cursor = Cursor()
         forgetOutermost(of: place.leaf)
-        // What it had come between may be one run again.
+        // The runs that it separated may be one again.
         join(Place(leaf: place.leaf, index: place.index - 1))
     }
 
-    /// Changes how many operations delete the run at `place`, and whether its own counts.
+    /// Sets how many operations delete the run at `place`, and whether its own operation is valid.
     mutating func setState(_ place: Place, deletes: UInt32, isHidden: Bool) {
         let index = place.leaf * Self.leafCapacity + place.index
         let old = spans[index]
@@ -124,7 +124,7 @@ extension SpanTree {
         if leaf != cursor.leaf { cursor = Cursor() }
     }
 
-    /// A run, or those behind it in its leaf, are no longer what the cursor knows.
+    /// Invalidates the cursor before a change to a run, or to later runs of its leaf.
     private mutating func willChange(at place: Place) {
         typed = nil
         guard place.leaf == cursor.leaf, place.index < cursor.index else { return }
@@ -132,7 +132,7 @@ extension SpanTree {
         cursor.inside = 0
     }
 
-    /// Adds to the count of a leaf that its group keeps, and to that of the group.
+    /// Adds to a leaf's count in its group, and to the group's.
     mutating func addVisible(_ scalars: Int, to leaf: Int) {
         let group = leaves[leaf].group
         orderVisible[groups[group].index] += Int32(truncatingIfNeeded: scalars)
@@ -140,7 +140,7 @@ extension SpanTree {
             truncatingIfNeeded: scalars)
     }
 
-    /// What came first in a leaf, and in its group, has to be looked for again.
+    /// Invalidates the outermost run of a leaf and of its group.
     mutating func forgetOutermost(of leaf: Int) {
         leaves[leaf].outermost = Span.nothing
         groups[leaves[leaf].group].outermost = Span.nothing

@@ -1,7 +1,7 @@
 // New leaves and groups.
 extension SpanTree {
-    /// Makes room in a full leaf: half of it moves into a new one, or nothing where `place` is its
-    /// end, so that what is appended fills leaves.
+    /// Splits a full leaf in half; if `place` is its end, starts a new leaf instead, so that
+    /// appending fills leaves.
     mutating func makeRoom(at place: Place) -> Place {
         let old = place.leaf
         if place.index == Self.leafCapacity, let behind = leafBehind(old),
@@ -39,7 +39,7 @@ extension SpanTree {
             splitGroup(leaves[leaf].group, appending: leaves[leaf].slot + 1 == Self.groupCapacity)
         }
         let new = makeLeaf()
-        // Where the whole group stayed and the leaf was its last, the empty group behind it.
+        // If the whole group stayed and the leaf was its last, use the empty group after it.
         var group = leaves[leaf].group
         var slot = leaves[leaf].slot + 1
         if groups[group].count == Self.groupCapacity {

@@ -1,14 +1,14 @@
-/// From positions and scalars to places, and back.
+/// Conversions between positions, scalars and places.
 extension SpanTree {
-    /// A border between two scalars: the run of the one before it, and how many scalars of that run
-    /// are before it, at least one.
+    /// A border between two scalars: the run that contains the one before it, and how many scalars
+    /// of that run precede it, at least one.
     struct Border {
         var place: Place
         var offset: UInt32
     }
 
-    /// The border behind the visible scalar number `position`, counted from 1; for 0 the one behind
-    /// the first sentinel.
+    /// The border behind the visible scalar number `position`, counted from 1; for 0, behind the
+    /// first sentinel.
     ///
     /// - Precondition: `position` is at most `visible`.
     mutating func border(at position: Int) -> Border {
@@ -78,7 +78,7 @@ extension SpanTree {
         return position(of: place) + (span.isVisible ? Int(element - span.first) : 0)
     }
 
-    /// Where the run is that `element` belongs to.
+    /// The place of the run that contains `element`.
     ///
     /// - Precondition: the tree has it.
     func place(of element: Element) -> Place {
@@ -98,7 +98,7 @@ extension SpanTree {
         return Place(leaf: leaf, index: index)
     }
 
-    /// The run behind the one at `place`.
+    /// The run after the one at `place`.
     func next(_ place: Place) -> Place? {
         if place.index + 1 < leaves[place.leaf].count {
             return Place(leaf: place.leaf, index: place.index + 1)
@@ -151,27 +151,27 @@ extension SpanTree {
         return groups[one.group].index < groups[other.group].index
     }
 
-    /// Whether `left` stands before `right`, which may be no scalar: that is behind everything.
+    /// Whether `left` precedes `right`, which may be no scalar: that is after everything.
     func precedes(_ left: Element, _ right: Element) -> Bool {
         guard left != right, left != Span.nothing else { return false }
         guard right != Span.nothing else { return true }
         let one = place(of: left)
         let other = place(of: right)
-        // One run's scalars are numbered as they stand.
+        // Scalars of one run are numbered in order.
         return one == other ? left < right : precedes(one, other)
     }
 }
 
 extension [Int32] {
-    /// The first place at which the sum of the numbers from the beginning of `range` on reaches
-    /// `left`, which becomes what is left of it there.
+    /// The first index at which the running sum from the beginning of `range` reaches `left`, which
+    /// becomes the remainder there.
     ///
-    /// - Precondition: the sum of all does.
+    /// - Precondition: the total reaches it.
     func passing(_ left: inout Int, in range: Range<Int>) -> Int {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "a place outside")
         return withUnsafeBufferPointer { numbers in
             var index = range.lowerBound
-            // Eight at once: as long as none is the wanted one it does not matter where each ends.
+            // Eight at a time: as long as none is the wanted one, their order does not matter.
             while range.upperBound - index >= 8 {
                 var sum: Int32 = 0
                 for place in index..<index + 8 { sum &+= numbers[place] }

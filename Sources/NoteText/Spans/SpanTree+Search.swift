@@ -1,16 +1,17 @@
-// What one run after the other would take too long to find. Runs with one left origin, and all
-// that stands between them, lie behind that origin; the further out a run's origin, and the fewer
-// steps of depth, the larger is the part of the note that ends, or begins, at it. Leaves and groups
+// Searches that would take too long run by run. Runs with one left origin, and everything between
+// them, are behind that origin; the further out a run's origin, and the smaller its depth, the
+// larger the part of the note that ends, or begins, at it. Leaves and groups cache their outermost
+// run, so whole ones are skipped.
 // remember their outermost run, so whole ones are passed over.
 extension SpanTree {
-    /// A left origin with its place, and a depth: what runs are compared with.
+    /// A left origin with its place, and a depth, for comparing runs.
     struct Level {
         let left: Element
         let place: Place
         let depth: UInt32
     }
 
-    /// -1 where the run is further out than `level`, 0 where it is at it, 1 where it lies inside.
+    /// -1 if the run is further out than `level`, 0 if equal, 1 if inside.
     func compare(_ span: Span, with level: Level) -> Int {
         if span.left == level.left {
             return span.depth == level.depth ? 0 : (span.depth < level.depth ? -1 : 1)
@@ -22,8 +23,8 @@ extension SpanTree {
         return isBefore ? -1 : 1
     }
 
-    /// The first run behind `place` that `isWanted`, which must be so for a leaf or group's outermost
-    /// run, the last if several are, if it is so for any run in it.
+    /// The first run behind `place` that `isWanted`. If that holds for any run of a leaf or group,
+    /// it must hold for its outermost run (the last of several).
     mutating func first(
         behind place: Place, where isWanted: (borrowing SpanTree, Span) -> Bool
     ) -> Place? {
@@ -75,7 +76,7 @@ extension SpanTree {
 
     /// The last run before `place` that is at `level` or further out.
     ///
-    /// - Precondition: `place` is behind the level's left origin, whose own run always is.
+    /// - Precondition: `place` is behind the level's left origin, whose own run always qualifies.
     mutating func last(before place: Place, upTo level: Level) -> Place {
         if let found = last(in: place.leaf, before: place.index, upTo: level) { return found }
         let start = leaves[place.leaf]
@@ -128,7 +129,7 @@ extension SpanTree {
         return other.left != Span.nothing && precedes(span.left, other.left)
     }
 
-    /// The outermost run of a leaf that is not empty, of several the last, by its first scalar.
+    /// The outermost run of a non-empty leaf, the last of several, by its first scalar.
     private mutating func outermost(ofLeaf leaf: Int) -> Element {
         if leaves[leaf].outermost != Span.nothing { return leaves[leaf].outermost }
         let base = leaf * Self.leafCapacity
@@ -155,7 +156,7 @@ extension SpanTree {
         return groups[group].outermost
     }
 
-    /// A run came into a leaf: what is known to be outermost there, and in its group, may be it.
+    /// Updates the cached outermost runs after a run was added to a leaf.
     mutating func noteOutermost(_ span: Span, in leaf: Int) {
         let known = leaves[leaf].outermost
         let group = leaves[leaf].group
@@ -166,7 +167,7 @@ extension SpanTree {
         }
     }
 
-    /// Whether a new run is outermost instead of `known`: further out, or as far and behind it.
+    /// Whether a new run replaces `known` as outermost: further out, or equal and behind it.
     private func replaces(_ span: Span, _ known: Element) -> Bool {
         let other = self[place(of: known)]
         guard span.left == other.left, span.depth == other.depth else {

@@ -1,35 +1,35 @@
-/// The runs of a note in their order, with counts of what is visible.
+/// The runs of a note in order, with counts of visible scalars.
 ///
-/// Leaves of 64 runs lie in groups of 128 leaves, and the groups in one list: a million runs make
-/// some two hundred groups. All parts lie in flat arrays and name each other by number, so nothing
-/// recurses and a copy costs nothing until it is changed.
+/// Leaves of 64 runs are in groups of 128 leaves, and the groups in one list: a million runs make
+/// some two hundred groups. All parts are in flat arrays and refer to each other by index, so
+/// nothing recurses, and a copy costs nothing until it is changed.
 struct SpanTree {
     static let leafCapacity = 64
     static let groupCapacity = 128
 
-    /// 64 places for runs.
+    /// 64 slots for runs.
     struct Leaf {
-        /// Runs that are there.
+        /// Used slots.
         var count = 0
         /// Visible scalars.
         var visible = 0
-        /// Its group, and its place there.
+        /// Its group, and its index there.
         var group = 0
         var slot = 0
-        /// The run whose left origin comes first of all, `Span.nothing` where that is not known.
+        /// The run whose left origin comes first of all, `Span.nothing` if unknown.
         var outermost: Element = Span.nothing
     }
 
-    /// 128 places for leaves.
+    /// 128 slots for leaves.
     struct Group {
         var count = 0
-        /// Its place in the list of groups.
+        /// Its index in the list of groups.
         var index = 0
-        /// As that of a leaf, over all of its leaves.
+        /// As for a leaf, over all of its leaves.
         var outermost: Element = Span.nothing
     }
 
-    /// Where a run is.
+    /// The location of a run.
     struct Place: Equatable {
         var leaf: Int
         var index: Int
@@ -38,16 +38,16 @@ struct SpanTree {
     var spans: [Span] = []
     var leaves: [Leaf] = []
     var groups: [Group] = []
-    /// The leaves of each group in order, 128 places a group.
+    /// The leaves of each group in order, 128 slots per group.
     var members: [Int32] = []
-    /// Visible scalars of each of them, at the same place: looking for a position reads these one
-    /// after the other, and not the leaves, which lie anywhere.
+    /// Visible scalars of each of them, at the same index: a position search reads these in
+    /// sequence, and not the scattered leaves.
     var memberVisible: [Int32] = []
     /// The groups in order.
     var order: [Int] = []
     /// Visible scalars of each of them, in the same order.
     var orderVisible: [Int32] = []
-    /// In which leaf each run is.
+    /// The leaf of each run.
     var map = ElementMap()
     /// The UTF-8 of all runs.
     var text: [UInt8] = []
@@ -55,13 +55,13 @@ struct SpanTree {
     var visible = 0
     /// Their bytes.
     var visibleBytes = 0
-    /// A run, how many visible scalars are before its leaf, and how many before it in that;
-    /// nothing before it changes meanwhile.
+    /// A cached run with the number of visible scalars before its leaf, and before it in the leaf;
+    /// valid while nothing before it changes.
     var cursor = Cursor()
-    /// A run that is likely to be meant next, since it was written last.
+    /// The last written run, which is likely to be needed next.
     var recent = Place(leaf: 0, index: 0)
-    /// Where scalars were typed last, until anything else changes: the run, and how many visible
-    /// scalars there are up to its end.
+    /// The place of the last typing, until anything else changes: the run, and the number of
+    /// visible scalars up to its end.
     var typed: (place: Place, end: Int)?
 
     struct Cursor {
@@ -78,10 +78,9 @@ struct SpanTree {
         insert(Span(sentinel: Span.end), at: Place(leaf: 0, index: 1))
     }
 
-    /// The tree of runs in their order, with the text that the visible ones have, one behind the
-    /// other.
+    /// The tree of runs in order, with the concatenated text of the visible ones.
     ///
-    /// - Returns: `nil` unless the runs have every number below `end` once, and the text's length.
+    /// - Returns: `nil` unless the runs cover every number below `end` once, and the text's length.
     init?(runs: [Span], end: Element, text: [UInt8]) {
         guard runs.first?.first == Span.start, Self.areWhole(runs, end) else { return nil }
         self.text.reserveCapacity(text.count + text.count / 8 + 1_024)
@@ -90,9 +89,9 @@ struct SpanTree {
         guard visibleBytes == text.count else { return nil }
     }
 
-    /// The tree of runs in their order, which have every number below `end` once.
+    /// The tree of runs in order, which cover every number below `end` once.
     ///
-    /// - Parameter text: the text of all of them, which they know their place in.
+    /// - Parameter text: the text that the runs refer to.
     init(ordered runs: [Span], end: Element, text: consuming [UInt8]) {
         self.text = text
         fill(with: runs, end: end)
@@ -100,7 +99,7 @@ struct SpanTree {
 
     private mutating func fill(with runs: [Span], end: Element) {
         map = ElementMap(reserving: end)
-        // Room for some more in each.
+        // With spare slots in each leaf.
         let filled = Self.leafCapacity * 3 / 4
         let count = runs.count / filled + 1
         spans.reserveCapacity((count + count / 8 + 2) * Self.leafCapacity)
@@ -123,7 +122,7 @@ struct SpanTree {
         }
     }
 
-    /// Whether runs have every number below `end` once.
+    /// Whether runs cover every number below `end` once.
     private static func areWhole(_ runs: [Span], _ end: Element) -> Bool {
         var seen = [UInt64](repeating: 0, count: Int(end) / 64 + 1)
         var total: UInt64 = 0
@@ -149,9 +148,9 @@ struct SpanTree {
         set { spans[place.leaf * Self.leafCapacity + place.index] = newValue }
     }
 
-    /// Keeps the UTF-8 of a text.
+    /// Appends text to the tree's UTF-8.
     ///
-    /// - Returns: where it lies.
+    /// - Returns: its range.
     mutating func keep(_ more: String) -> Range<Int> {
         let start = text.count
         var more = more
@@ -166,9 +165,9 @@ struct SpanTree {
 }
 
 extension [UInt8] {
-    /// Bytes of the first `scalars` of a run whose text lies here.
+    /// Bytes of the first `scalars` of a run whose text is in this buffer.
     func byteCount(of span: Span, scalars: UInt32) -> UInt32 {
-        // ASCII, or text that was left out.
+        // ASCII, or text left out of a snapshot.
         if span.bytes == span.count || span.text == Span.noText {
             return Swift.min(scalars, span.bytes)
         }
@@ -176,7 +175,7 @@ extension [UInt8] {
         var index = Int(span.text)
         while left > 0 {
             index += 1
-            // Bytes that go on a scalar begin with the bits 10.
+            // Continuation bytes begin with the bits 10.
             while index < count, self[index] & 0xc0 == 0x80 { index += 1 }
             left -= 1
         }
