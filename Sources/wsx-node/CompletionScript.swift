@@ -1,8 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What `completion` prints: a stub that asks the program itself, by a word that help does not
-/// show.
+/// The output of `completion`: a stub that calls the program with a hidden command.
 enum CompletionScript {
     /// The hidden command that the stubs call.
     static let word = "__complete"
@@ -15,7 +14,7 @@ enum CompletionScript {
         }
     }
 
-    /// What the hidden command ends with where the shell should complete names of files.
+    /// The exit status of the hidden command if the shell should complete file names.
     static let takesPath: Int32 = 10
 
     private static let bash = """
@@ -82,9 +81,9 @@ enum CompletionScript {
 }
 
 extension Program {
-    /// The hidden command: the shell, and what stands on the line so far.
+    /// The hidden command: the shell, and the line so far.
     ///
-    /// Whatever goes wrong, nothing is printed: somebody is typing.
+    /// On any failure it prints nothing: the user is typing.
     ///
     /// - Returns: 0, or `CompletionScript.takesPath`.
     static func complete(
@@ -103,7 +102,7 @@ extension Program {
         } else if shell == "zsh" {
             words = words.map(CompletionLine.unquoted)
         } else if let last = words.popLast() {
-            // Fish reads the words before the cursor itself.
+            // Fish splits the words before the cursor itself.
             words.append(CompletionLine.unquoted(last))
         }
         let current = words.popLast() ?? ""

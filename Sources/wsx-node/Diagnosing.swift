@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What `doctor` can only see from the command line, behind what the node says of itself.
+/// Findings of `doctor` that only the command line can make, after those of the node.
 struct Diagnosing: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
@@ -18,7 +18,8 @@ struct Diagnosing: SessionPart {
             let daemon = try client.call("node.version", [:])["version"]?.stringValue ?? ""
             local = [versionFinding(daemon)]
         } catch {
-            // Most is asked of it when the node does not run, and then what needs none is told.
+            // `doctor` is needed most when the node does not run; then the findings that need no
+            // node are shown.
             guard [.notRunning, .stopping, .timeout].contains(error.kind) else { throw error }
             items = []
             failure = error.exitStatus
@@ -49,7 +50,7 @@ struct Diagnosing: SessionPart {
         return DiskSpace(freeBytes: free).finding
     }
 
-    /// Whether the next start will take the settings.
+    /// Whether the next start will accept the settings.
     private func settingsFinding() throws(NodeError) -> FindingObject {
         let path = try paths().configuration
         do throws(NodeError) {
@@ -63,7 +64,7 @@ struct Diagnosing: SessionPart {
         return FindingObject(id: "settings", state: "ok", message: "the settings are valid")
     }
 
-    /// After an upgrade the old daemon goes on until it is stopped.
+    /// After an upgrade the old daemon keeps running until it is stopped.
     private func versionFinding(_ daemon: String) -> FindingObject {
         guard daemon != Release.version else {
             return FindingObject(
@@ -75,7 +76,7 @@ struct Diagnosing: SessionPart {
             hint: "wsx-node down; wsx-node up")
     }
 
-    /// Whether others on this machine can look into what is the owner's alone.
+    /// Whether others on this machine can read the owner's private files.
     private func homeFindings() throws(NodeError) -> [FindingObject] {
         let folder = try paths().data
         guard let mode = io.permissions(of: folder) else {
@@ -89,7 +90,7 @@ struct Diagnosing: SessionPart {
         return [folderFinding(folder, mode), filesFinding(in: folder)]
     }
 
-    /// The folder of keys and store, which keeps others from everything in it.
+    /// The folder of keys and store, which protects everything in it.
     private func folderFinding(_ folder: String, _ mode: UInt32) -> FindingObject {
         let shown = NodeError.quotedPath(folder)
         guard mode & 0o077 != 0 else {
@@ -101,7 +102,8 @@ struct Diagnosing: SessionPart {
             hint: "chmod 700 \(shown)")
     }
 
-    /// What a home keeps to its owner besides, so that a copy of a file is no copy for everybody.
+    /// Files that are also private by themselves, so that a copy of one is not
+    /// readable by everybody.
     private static let ownFiles = [
         "identity", "identity/device.key", "node.db", "node.db-wal", "search.db", "daemon.log",
     ]

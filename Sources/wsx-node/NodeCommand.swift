@@ -9,7 +9,7 @@ enum NodeCommand {
     static func run(
         paths: Paths, scan: ArgumentScan, environment: [String: String], io: any ProgramIO
     ) throws(NodeError) -> Int32 {
-        // Commands that the node runs begin elsewhere, and find their way back by these.
+        // Commands run by the node have another working directory, and reach it by these paths.
         let paths = try paths.absolute(io)
         let file = try ConfigFile(io.readFile(paths.configuration) ?? [])
         var settings = settings(paths)
@@ -26,13 +26,13 @@ enum NodeCommand {
             .secret("passphrase")
         try NodeProcess.run(settings) { log in
             do throws(NodeError) { try keep(scan, in: paths.configuration, io: io) } catch {
-                // A settings file that somebody else looks after is no reason not to run.
+                // A read-only settings file is no reason not to run.
                 log.write(.warning, "config.not_kept")
             }
         }
     }
 
-    /// Where a node keeps its things, and what it is called by.
+    /// The node's paths, and its name.
     private static func settings(_ paths: Paths) -> NodeProcess.Settings {
         var settings = NodeProcess.Settings(
             home: HomeFolder(data: paths.data, socket: paths.socket),
@@ -49,8 +49,8 @@ enum NodeCommand {
         _ = try fileDefaults(file)
     }
 
-    /// Writes what the command line said of the network into the settings, so that the next start
-    /// needs no flags. What stands there already is left as it is written.
+    /// Writes the network flags into the settings, so that the next start needs no flags. Existing
+    /// settings are not changed.
     static func keep(
         _ scan: ArgumentScan, in path: String, io: any ProgramIO
     ) throws(NodeError) {
@@ -66,7 +66,7 @@ enum NodeCommand {
         if isChanged { try io.replaceFile(path, with: file.bytes) }
     }
 
-    /// What stands on the command line, otherwise in the settings, otherwise what is usual.
+    /// From the command line, else the settings, else the defaults.
     static func loopOptions(
         _ scan: ArgumentScan?, _ file: ConfigFile
     ) throws(NodeError) -> NodeLoop.Options {
@@ -86,7 +86,7 @@ enum NodeCommand {
         return options
     }
 
-    /// Of what the owner wants to be told where `notify` has not said it.
+    /// The notification defaults from the settings, used unless `notify` was used.
     static func notices(_ file: ConfigFile) throws(NodeError) -> NoticeDefaults {
         let level = try? file.text(of: "notify.level")
         guard
@@ -100,7 +100,7 @@ enum NodeCommand {
         return notices
     }
 
-    /// How much room files may take where `cache` has not said it.
+    /// The cache limits from the settings, used unless `cache` was used.
     static func fileDefaults(_ file: ConfigFile) throws(NodeError) -> FileDefaults {
         var defaults = FileDefaults()
         if let bytes = try size("store.quota", in: file, from: Limits.quotaBytesMin) {

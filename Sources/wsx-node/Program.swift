@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// The command line from argv to the exit status.
+/// The command line, from argv to the exit status.
 enum Program {
     /// Runs one command line.
     ///
@@ -32,7 +32,7 @@ enum Program {
         }
     }
 
-    /// Runs one command line as the system hands it over.
+    /// Runs one command line from the system's raw arguments.
     static func run(
         typed words: [[UInt8]], environment: [String: String], io: any ProgramIO
     ) -> Int32 {
@@ -49,8 +49,7 @@ enum Program {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
 
-    /// The failure of a command line that was understood: in its own words, and with hints that
-    /// act on the same home.
+    /// Reports a failure of a parsed command line: in its words, and with hints for the same home.
     private static func report(_ error: NodeError, of scan: ArgumentScan, io: any ProgramIO) {
         if scan.globals.json { return report(error, json: true, io: io) }
         var told = error
@@ -61,14 +60,15 @@ enum Program {
         report(told, json: false, io: io)
     }
 
-    /// The failure on standard error: for programs as the error object, for people as sentences.
+    /// Prints a failure on standard error: as the error object for programs, as
+    /// sentences for people.
     static func report(_ error: NodeError, json: Bool, io: any ProgramIO) {
         if json {
             io.printError(error.json.text + "\n")
             return
         }
         io.tell("wsx-node: \(sanitised(error.message))\n", indent: 10, isOwn: false)
-        // What the sentence names, it explains.
+        // The message explains the fields that it names.
         for field in error.fields.dropFirst() where !isNamed(field.name, in: error.message) {
             let text =
                 "\(sanitised(field.name)): \(sanitised(ArgumentWords.words(for: field.reason)))"
@@ -90,7 +90,7 @@ enum Program {
     }
 }
 
-/// One command line that was understood, with everything it needs to run.
+/// A parsed command line with everything needed to run it.
 struct Session: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
@@ -109,7 +109,7 @@ struct Session: SessionPart {
         return command.needs == .nothing ? try runLocally(command) : try runNamingPeople(command)
     }
 
-    /// Bare words that are the beginning of commands, or nothing at all.
+    /// Only the beginning of a command, or no words at all.
     private func withoutCommand() throws(NodeError) -> Int32 {
         if scan.words.isEmpty {
             if globals.help {
@@ -184,7 +184,7 @@ struct Session: SessionPart {
         return 0
     }
 
-    /// A text that is made for another program.
+    /// Prints a text made for another program.
     private func page(_ text: String) {
         io.print(globals.json ? JSONValue.object(["text": .string(text)]).text + "\n" : text)
     }
@@ -199,7 +199,7 @@ struct Session: SessionPart {
         case .changeSetting:
             let value = scan.values["value"]?.stringValue ?? ""
             try file.set(setting, to: value)
-            // Better refused here than by the next start.
+            // Refused here rather than at the next start.
             try NodeCommand.check(file)
             try io.replaceFile(path, with: file.bytes)
             if globals.json { tell("value", try file.text(of: setting), of: setting) }
@@ -214,7 +214,7 @@ struct Session: SessionPart {
         }
     }
 
-    /// One text as the answer: bare for people and shells, as an object with `--json`.
+    /// Prints one text as the answer: bare for people and shells, as an object with `--json`.
     private func tell(_ what: String, _ text: String, of setting: String? = nil) {
         guard globals.json else { return io.print(sanitised(text) + "\n") }
         var object = JSONObject()

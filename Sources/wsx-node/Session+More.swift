@@ -1,33 +1,33 @@
 import PeerNode
 import WorkspaceModel
 
-/// What somebody at a terminal is told besides an answer, on standard error.
+/// Additional remarks for a person at a terminal, on standard error.
 extension SessionPart {
     /// Whether a person reads along: programs take what they need from the answer itself.
     private var hasReader: Bool {
         io.isOutputTerminal && !globals.json && !globals.plain && !globals.quiet
     }
 
-    /// Says that all was as it should become.
+    /// Reports that nothing had to change.
     func tellUnchanged(_ result: JSONValue) {
         guard hasReader, result["changed"] == false else { return }
         io.tell("nothing changed\n")
     }
 
-    /// Says that a list goes on, which nobody would see otherwise.
+    /// Reports that a list continues, which would go unnoticed otherwise.
     func tellMore(_ result: JSONValue, _ command: Command) {
         guard command.parameters.contains(where: { $0.name == "cursor" }), result.has("next")
         else { return }
         tellMore("there is more", "cursor", result["next"])
     }
 
-    /// Says where a part of the past goes on.
+    /// Reports how to read on in the history.
     func tellMore(_ what: String, _ flag: String, _ place: JSONValue?) {
         guard hasReader, let place = place?.stringValue else { return }
         io.tell("\(what): add --\(flag) \(sanitised(place))\n")
     }
 
-    /// Says that filters are flags, to whoever found nothing with them in the query.
+    /// Explains that filters are flags, if a query with filters in it found nothing.
     func tellFilters(in query: String) {
         guard !globals.json, !globals.plain, !globals.quiet else { return }
         let flags = SearchFilterWords.flags(in: query)
@@ -35,7 +35,7 @@ extension SessionPart {
         io.tell("hint: use flags to filter: \(sanitised(flags.joined(separator: " ")))\n")
     }
 
-    /// Says that links which are still open let in whoever has them.
+    /// Warns that open invite links still admit anyone who has them.
     func tellOpenInvites(_ client: inout ControlClient) {
         guard !globals.json, !globals.plain, !globals.quiet else { return }
         var given: JSONObject = ["limit": 1_000]
@@ -49,8 +49,7 @@ extension SessionPart {
                 + "\(how), then invite revoke\n")
     }
 
-    /// Names the devices of somebody who has come back by the phrase: one that was lost is revoked by
-    /// nobody else.
+    /// Lists the devices of a person who has just recovered: only they can revoke a lost one.
     func tellOwnDevices(_ workspace: JSONValue, _ client: inout ControlClient) {
         guard !globals.json, !globals.plain, !globals.quiet, let id = workspace["id"] else {
             return
@@ -67,7 +66,7 @@ extension SessionPart {
                 + "revoke any that you have lost: \(how)\n")
     }
 
-    /// Says how one's other devices come into a workspace that is new.
+    /// Explains how your other devices join a new workspace.
     func tellOtherDevices(_ workspace: JSONValue, _ client: inout ControlClient) {
         guard hasReader, let page = try? client.call("workspace.list", ["limit": 1_000]) else {
             return
@@ -86,11 +85,11 @@ extension SessionPart {
     }
 }
 
-/// Filters as other programs want them inside a query.
+/// Filters inside a query, as in other programs.
 enum SearchFilterWords {
     private static let words = ["from", "in", "after", "before", "has"]
 
-    /// The flags that say what words such as `from:mina` were to say.
+    /// The flags for filters such as `from:mina`.
     static func flags(in query: String) -> [String] {
         query.split(separator: " ").compactMap { word in
             let parts = word.split(separator: ":", maxSplits: 1)
@@ -102,6 +101,6 @@ enum SearchFilterWords {
 }
 
 extension JSONValue {
-    /// Whether a field is there and says something.
+    /// Whether a field exists and is not null.
     func has(_ field: String) -> Bool { self[field].map { !$0.isNull } ?? false }
 }

@@ -1,16 +1,16 @@
 import PeerNode
 import WorkspaceModel
 
-/// People who are called by a part of their name, where that can mean one of them only, or by a name
-/// that they had before.
+/// Names people by part of their name, if that is unique, or by a former name.
 ///
-/// Whole names come first: only what nobody is called is looked at. And only for somebody who is there
-/// to see who is taken: a script that means one person must not get another one later, when the first is
+/// Whole names have precedence: partial matches are only tried if nobody has the name. And only if
+/// a person sees the result: a script that means one person must not get another later, after the
+/// first has left. Before changes of rights it asks.
 /// gone. What changes who may do what is asked about.
 extension SessionPart {
-    /// Runs a command; where it names somebody by a first name or the beginning of a name, once more with
-    /// that person's id. Likewise by a former name where the node wants more than that: it takes one itself
-    /// where nothing hangs on it.
+    /// Runs a command; if it names a person by part of their name, repeats it with the person's
+    /// id. Likewise for a former name that the node does not accept by itself, because the
+    /// command is not harmless.
     func runNamingPeople(_ command: Command) throws(NodeError) -> Int32 {
         do throws(NodeError) { return try runRemotely(command) } catch {
             guard mayAsk, error.kind == .unknownUser, let field = error.fields.first?.name,
@@ -23,9 +23,9 @@ extension SessionPart {
         }
     }
 
-    /// Says whom a part of a name means, and asks where much hangs on it.
+    /// Shows the person whom a partial name means, and asks before a severe command.
     ///
-    /// - Parameter person: who that is, `nil` where it is no person.
+    /// - Parameter person: the person, `nil` if it is something else.
     func confirm(
         _ typed: String, means name: String, _ person: String?
     ) throws(NodeError) {
@@ -40,7 +40,7 @@ extension SessionPart {
         else { throw .usage("nothing was done") }
     }
 
-    /// Whether a question comes anyway that says the whole name.
+    /// Whether a confirmation with the full name follows anyway.
     private var namesInQuestion: Bool {
         guard !globals.yes else { return false }
         return switch scan.command?.line?.question {
@@ -50,9 +50,9 @@ extension SessionPart {
         }
     }
 
-    /// The same call with the id of who had a name that nobody has now.
+    /// The same call with the id of the person who had a name that nobody has now.
     ///
-    /// - Returns: `nil` where the failure names nobody.
+    /// - Returns: `nil` if the failure names nobody.
     private func meaningFormer(
         in parameter: ParameterDefinition, _ error: NodeError
     ) throws(NodeError) -> Self? {
@@ -73,7 +73,7 @@ extension SessionPart {
         return session
     }
 
-    /// - Returns: `nil` where nothing of the parameter can be taken for a part of a name.
+    /// - Returns: `nil` if no part of the parameter is a partial name.
     private func meaningSomebody(in parameter: ParameterDefinition) throws(NodeError) -> Self? {
         guard let given = scan.values[parameter.name] else { return nil }
         let people = try people()
@@ -106,16 +106,16 @@ extension SessionPart {
         return .string(sign + only)
     }
 
-    /// A person as calls name them: by the id where `name` is a part of one person's name.
+    /// A person as a call parameter: the id if `name` is part of exactly one person's name.
     ///
-    /// - Parameter place: the workspace that is meant whichever is selected by now; `nil` for the one of
-    ///   this command.
+    /// - Parameter place: a fixed workspace, whichever is selected by now; `nil` for
+    ///   that of this command.
     func personNamed(_ name: String, in place: String?) throws(NodeError) -> String {
         let people = try people(in: place)
         return try meant(.string(name), people, "member", isTold: false).stringValue ?? name
     }
 
-    /// Everybody in the workspace: id and name.
+    /// All people in the workspace: id and name.
     private func people(in place: String? = nil) throws(NodeError) -> [JSONValue] {
         var given = JSONObject()
         given["workspace"] = (place ?? workspace).map { .string($0) }

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// `rpc`: the methods of the socket as they are.
+/// `rpc`: calls the socket's methods directly.
 extension SessionPart {
     func callRaw() throws(NodeError) -> Int32 {
         if scan.values["list"]?.boolValue == true {

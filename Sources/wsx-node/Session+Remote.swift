@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Commands that a daemon does.
+/// Commands that the daemon carries out.
 extension SessionPart {
     func client() throws(NodeError) -> ControlClient {
         let socket = try paths().socket
@@ -14,8 +14,8 @@ extension SessionPart {
         return client
     }
 
-    /// How long each answer may take; `nil` for ever. Where `--timeout` says how long a stream
-    /// lasts, or how long the node itself looks for somebody, that is no measure for its answers.
+    /// The timeout of each answer; `nil` for none. Where `--timeout` limits a stream, or the node's
+    /// own search for somebody, it does not apply to answers.
     var answerMilliseconds: Int64? {
         guard let limit = globals.timeoutMilliseconds else { return nil }
         let isStream =
@@ -29,8 +29,8 @@ extension SessionPart {
             ? nil : limit + ControlClient.patience
     }
 
-    /// The parameters of `command` as they travel: checked here too, so that a slip is told
-    /// without a daemon.
+    /// The parameters of `command` as sent: checked here too, so that mistakes are
+    /// reported without a daemon.
     func parameters(for command: Command) throws(NodeError) -> JSONObject {
         var values = try ArgumentText.resolvedTimes(scan.values, of: command, io: io)
         for parameter in command.parameters where parameter.readsStandardInput {
@@ -48,10 +48,10 @@ extension SessionPart {
                 throw .usage("\(NodeError.quoted(setting)) is given twice")
             }
             values[setting] = try Self.read(value, as: setting, of: command)
-            // Whether it fits is for the setting to say.
+            // The setting decides whether the value fits.
             values["value"] = nil
         }
-        // Who names a workspace to delete means that one.
+        // The workspace to delete is also the one that the call acts on.
         if command.line?.question == .deletesWorkspace, values["workspace"] == nil, workspace == nil
         {
             values["workspace"] = values["name"]
@@ -62,7 +62,7 @@ extension SessionPart {
         if ReferenceResolver.needed(values, command) {
             var resolver = ReferenceResolver(
                 client: try client(), workspace: workspace, takesParts: mayAsk)
-            // The command itself tells it.
+            // The command itself reports a former name.
             resolver.client.tellsFormer = { _ in }
             values = try resolver.resolved(values, command)
             for part in resolver.taken { try confirm(part.typed, means: part.name, nil) }
@@ -76,7 +76,7 @@ extension SessionPart {
         return values
     }
 
-    /// The word that stands for a setting, of the type that the setting takes.
+    /// The value of a setting, in the setting's type.
     private static func read(
         _ value: JSONValue, as setting: String, of command: Command
     ) throws(NodeError) -> JSONValue {
@@ -90,7 +90,7 @@ extension SessionPart {
         globals.workspace ?? environment["WSX_NODE_WORKSPACE"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The failure of a check, with the usage line where something is missing.
+    /// The failure of a check, with the usage line if something is missing.
     func usage(_ error: NodeError, _ command: Command) -> NodeError {
         var error = error
         if error.fields.first?.reason == Misfit.missing.rawValue {
@@ -106,11 +106,10 @@ extension SessionPart {
         try inputText(trimmed: true)
     }
 
-    /// All of standard input as text. Lines that end as on Windows end as everywhere: nobody wants to
-    /// read their carriage returns.
+    /// All of standard input as text, with Windows line ends normalised.
     ///
-    /// - Parameter trimmed: whether the last newline goes. Who hands it on to the node as a file leaves
-    ///   it, since the node takes it for the end of the last line.
+    /// - Parameter trimmed: whether the last newline is removed. A text passed to the node as a
+    ///   file keeps it, since the node takes it for the end of the last line.
     func inputText(trimmed: Bool) throws(NodeError) -> String {
         if io.isInputTerminal { io.tell("Ctrl-D on a line of its own ends the text.\n") }
         var bytes = io.readInput(limit: Limits.controlLineBytesMax)
@@ -153,7 +152,7 @@ extension SessionPart {
             return try Streaming(self).followLog(try parameters(for: command))
         case .log: return try LogShowing(self).log(command)
         case .createBackup: return try BackingUp(self).createBackup(command)
-        // The file is here, and whoever lost a home has no daemon.
+        // The file is here, and a person who lost a home has no daemon.
         case .verifyBackup: return try BackingUp(self).useBackup(command)
         case .doctor: return try Diagnosing(self).doctor(command)
         case .remind: return try Reminding(self).remind(command)
@@ -206,10 +205,10 @@ extension SessionPart {
         return status(of: result)
     }
 
-    /// What a search that finds nothing ends with, for scripts that ask for it.
+    /// The exit status of a search without results, for scripts.
     static var nothingFound: Int32 { 9 }
 
-    /// The exit status of an answer that was printed.
+    /// The exit status for an answer.
     func status(of result: JSONValue) -> Int32 {
         globals.exitCode && result["items"]?.arrayValue?.isEmpty == true ? Self.nothingFound : 0
     }
@@ -218,8 +217,7 @@ extension SessionPart {
 
     /// Prints an answer; a long one on a terminal through the pager.
     ///
-    /// - Parameter opensAtEnd: whether the pager begins with what stands last, if that is more than
-    ///   the screen holds.
+    /// - Parameter opensAtEnd: whether the pager starts at the end, if the text exceeds the screen.
     func show(_ text: String, isLong: Bool = false, opensAtEnd: Bool = false) {
         if isLong, io.isOutputTerminal, !globals.noPager, !globals.json,
             let command = Pager.command(environment)

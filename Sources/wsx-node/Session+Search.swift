@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Looking for things.
+/// The search command.
 extension SessionPart {
     func search(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)

@@ -1,18 +1,18 @@
 import PeerNode
 import WorkspaceModel
 
-/// Passphrases and passcodes: from files, open files, commands or the terminal, and never from the
-/// words of the command line or the environment, which others can read.
+/// Passphrases and passcodes: from files, file descriptors, commands or the terminal, and never
+/// from command line or environment, which others can read.
 extension SessionPart {
-    /// Bytes of a passphrase at most.
+    /// The maximum length of a passphrase in bytes.
     private static var secretBytesMax: Int { 1_024 }
 
-    /// Whether somebody can be asked.
+    /// Whether a person can be asked.
     var mayAsk: Bool {
         io.isInputTerminal && io.isOutputTerminal && !globals.noInput && !globals.json
     }
 
-    /// Refuses a secret that stands on the command line.
+    /// Refuses a secret on the command line.
     func refuseVisibleSecrets(_ command: Command) throws(NodeError) {
         for parameter in command.parameters
         where parameter.isSecret || ["passphrase", "phrase"].contains(parameter.name) {
@@ -26,8 +26,8 @@ extension SessionPart {
         }
     }
 
-    /// The secret that was given by a file, an open file, a command, or `-`; `nil` where it was
-    /// not given. Of a file it is the first line.
+    /// The secret from a file, a file descriptor, a command, or `-`; `nil` if none was given. Of a
+    /// file it is the first line.
     func secret(_ name: String) throws(NodeError) -> String? {
         if let command = scan.values[name + "_command"]?.stringValue {
             guard let bytes = io.output(of: command, limit: Self.secretBytesMax + 2) else {
@@ -59,7 +59,7 @@ extension SessionPart {
         return text
     }
 
-    /// A secret that is there already: as it was given, or asked for.
+    /// An existing secret: as given, or asked for.
     private func known(_ name: String, _ question: String) throws(NodeError) -> String {
         if let given = try secret(name) { return given }
         guard mayAsk, let answer = io.askSecret(question), !answer.isEmpty else {
@@ -68,7 +68,7 @@ extension SessionPart {
         return answer
     }
 
-    /// A secret that begins now: as it was given, or asked for twice.
+    /// A new secret: as given, or asked for twice.
     private func fresh(_ name: String, _ question: String) throws(NodeError) -> String {
         if let given = try secret(name) { return given }
         guard mayAsk, let first = io.askSecret(question), !first.isEmpty else {
@@ -81,7 +81,7 @@ extension SessionPart {
     }
 
     private func missing(_ name: String) -> NodeError {
-        // Whoever was asked has given none.
+        // An empty answer at the terminal.
         let why =
             globals.noInput
             ? "--no-input forbids asking for the secret"
@@ -96,7 +96,7 @@ extension SessionPart {
             reason: "usage", fields: [.init(name: name, reason: Misfit.missing.rawValue)])
     }
 
-    /// What is to seal a new identity, `nil` for keys in the clear.
+    /// The passphrase of a new identity, `nil` to store its keys unencrypted.
     func newPassphrase() throws(NodeError) -> String? {
         guard scan.values["ask_passphrase"]?.boolValue == true else {
             return try secret("passphrase")
@@ -106,7 +106,7 @@ extension SessionPart {
 
     // MARK: Commands
 
-    /// The command with its secrets read, wherever they come from.
+    /// The command with its secrets, wherever they came from.
     private func with(_ secrets: [(name: String, value: String?)]) -> Self {
         var session = self
         for secret in secrets {
@@ -162,7 +162,7 @@ extension SessionPart {
         return 0
     }
 
-    /// Four digits are a passcode, which no passphrase can be.
+    /// Four digits are a passcode: passphrases are longer.
     private func open(
         _ client: inout ControlClient, by secret: String, asksCode: Bool
     ) throws(NodeError) -> JSONValue {
@@ -171,8 +171,8 @@ extension SessionPart {
             : try client.call("session.unlock", ["passphrase": .string(secret)])
     }
 
-    /// Opens a locked home at the beginning of `up` or `join`, where there is something to open it
-    /// with, or somebody to ask.
+    /// Unlocks a locked home at the start of `up` or `join`, if there is a
+    /// secret or a person to ask.
     ///
     /// - Returns: whether it stays locked.
     func unlockAtStart(_ client: inout ControlClient) throws(NodeError) -> Bool {
@@ -196,7 +196,7 @@ extension SessionPart {
         return false
     }
 
-    /// `session logout`: after a whole home was wiped its daemon ends.
+    /// `session logout`: after wiping a whole home, the daemon stops.
     func logOut(_ command: Command) throws(NodeError) -> Int32 {
         let paths = try paths()
         var client = try client()
@@ -205,7 +205,7 @@ extension SessionPart {
         let result = try client.call(command.name, parameters)
         if result["wiped"] == true {
             try? client.waitForEnd()
-            // While the daemon is there, so are the keys, and nothing has gone wrong.
+            // While the daemon runs, it still has the keys, and nothing has gone wrong.
             guard io.waitUntilGone(paths, milliseconds: ControlClient.patience) else {
                 throw Starting.stillEnding
             }

@@ -1,21 +1,21 @@
 import PeerNode
 import WorkspaceModel
 
-/// What is told of a name in a text that mentions nobody.
+/// The remark about a name in a text that mentions nobody.
 extension SessionPart {
-    /// So many of those whom a name may mean are named.
+    /// How many possible people are listed.
     private static var fittingMax: Int { 3 }
 
-    /// That a name in a text means nobody: why, and what does where several people fit.
+    /// Why a name in a text mentions nobody, and what to write if several people fit.
     ///
     /// - Parameter name: with its sign.
     func told(_ name: String, in message: JSONValue) -> String {
-        // What cannot be looked up is nothing to fail for: the message is sent.
+        // A failed look-up must not be a failure: the message is sent.
         let people = try? mentionable(in: message)
         return Self.told(name, among: people ?? [])
     }
 
-    /// - Parameter people: whom a text there can mention: id and name.
+    /// - Parameter people: the people whom a text there can mention: id and name.
     static func told(_ name: String, among people: [JSONValue]) -> String {
         let part = String(name.drop { $0 == "@" })
         let found = people.filter { PartOfName.is(part, in: $0["name"]?.stringValue ?? "") }
@@ -28,7 +28,7 @@ extension SessionPart {
                 other["id"] != person["id"]
                     && NameFolding.matches(other["name"]?.stringValue ?? "", whole)
             }
-            // Of two with one name each is meant by the id alone.
+            // People with equal names are only distinguished by id.
             return "'@" + sanitised(isShared ? person["id"]?.stringValue ?? "" : whole) + "'"
         }
         if found.count > fittingMax { ways.append("…") }
@@ -37,8 +37,8 @@ extension SessionPart {
             + ways.joined(separator: ", ") + " or " + last
     }
 
-    /// Everybody whom a text can mention where a message is: those who are in a private conversation,
-    /// or members of the workspace.
+    /// Everybody whom a message there can mention: the people in a private conversation, or the
+    /// members of the workspace.
     private func mentionable(in message: JSONValue) throws(NodeError) -> [JSONValue] {
         var given = JSONObject()
         given["workspace"] = message["workspace"]

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// The flags that stand before or after any command.
+/// The flags that may precede or follow any command.
 struct GlobalFlags: Equatable {
     var home: String?
     var socket: String?
@@ -17,30 +17,30 @@ struct GlobalFlags: Equatable {
     var verbose = 0
     var help = false
     var version = false
-    /// Whether an empty answer is told by the exit status.
+    /// Whether the exit status reports an empty answer.
     var exitCode = false
 }
 
-/// What a command line says.
+/// The parsed command line.
 struct ArgumentScan {
     var globals = GlobalFlags()
-    /// The words of the command, as far as there were any.
+    /// The words of the command, as far as given.
     var words: [String] = []
-    /// `nil` for words that are only the beginning of commands.
+    /// `nil` if the words are only the beginning of commands.
     var command: Command?
-    /// Values by parameter name, read by their types and checked.
+    /// Values by parameter name, parsed by type and checked.
     var values = JSONObject()
-    /// How each of them was given: `-n`, `--limit`, or the word that stands for its position.
+    /// How each of them was given: `-n`, `--limit`, or the word for its position.
     var typed: [String: String] = [:]
 }
 
-/// Reads a command line against the table of commands. Nothing may be abbreviated.
+/// Parses a command line by the table of commands. Nothing may be abbreviated.
 struct ArgumentScanner {
     private var tokens: ArraySlice<String>
     private let commands: [Command]
     private var scan = ArgumentScan()
     private var positional: [String] = []
-    /// What stood behind the words of the command, and where in it the words without a flag were.
+    /// The words after the command, and the indexes of those without a flag.
     private var typed: [String] = []
     private var places: [Int] = []
 
@@ -62,14 +62,14 @@ struct ArgumentScanner {
 
     // MARK: Words
 
-    /// What people know from elsewhere, for the words of a command.
+    /// Familiar names from other programs, for the words of a command.
     static let aliases: [String: [String]] = [
         "ls": ["channel", "list"], "channels": ["channel", "list"],
         "whoami": ["identity", "show"], "members": ["member", "list"],
         "kick": ["member", "remove"], "ban": ["member", "remove"],
     ]
 
-    /// What a word is called besides, behind another one.
+    /// Aliases of words that follow another one.
     static let innerAliases: [String: [String: String]] = ["profile": ["image": "picture"]]
 
     private mutating func takeWords() throws(NodeError) {
@@ -99,7 +99,7 @@ struct ArgumentScanner {
 
     /// A failure that names the nearest command.
     ///
-    /// - Parameter topics: what else could have been meant.
+    /// - Parameter topics: other words that could have been meant.
     static func unknownCommand(
         _ words: [String], _ commands: [Command], topics: [String] = []
     ) -> NodeError {
@@ -158,10 +158,10 @@ struct ArgumentScanner {
         Self.parts(tokens.first ?? "", of: scan.command)
     }
 
-    /// A flag cut into its name and the value that is attached to it: after `=`, or behind the one
-    /// letter of a flag that takes a value, as in `-n5`.
+    /// A flag split into its name and its attached value: after `=`, or after the single letter of
+    /// a flag that takes a value, as in `-n5`.
     ///
-    /// - Parameter command: whose flags they may be besides those that every command takes.
+    /// - Parameter command: its flags are recognised besides those of every command.
     static func parts(_ token: String, of command: Command?) -> (name: String, value: String?) {
         let bytes = Array(token.utf8.prefix(3))
         if bytes.count == 3, bytes[2] != UInt8(ascii: "="),
@@ -257,7 +257,7 @@ struct ArgumentScanner {
         return word
     }
 
-    /// Whether every command takes a flag of this name, and no value with it.
+    /// Whether every command takes a flag of this name without a value.
     static func isSwitch(_ name: String) -> Bool {
         var scanner = ArgumentScanner(tokens: [name], commands: [])
         return scanner.takeSwitch(name)
@@ -283,7 +283,7 @@ struct ArgumentScanner {
 
     // MARK: Positions
 
-    /// Gives the words without a flag to the parameters that stand there, and checks all.
+    /// Assigns the words without a flag to the positional parameters, and checks all values.
     private mutating func place() throws(NodeError) {
         guard let command = scan.command, let line = command.line, !scan.globals.help else {
             return
@@ -323,7 +323,7 @@ struct ArgumentScanner {
         }
     }
 
-    /// Says what to type where two words stand in each other's place.
+    /// Explains what to type if two words are in the wrong order.
     private func refuseSwapped(_ command: Command, _ line: CommandLineForm) throws(NodeError) {
         let parameters = line.positions.compactMap { name in
             command.parameters.first { $0.name == name }
@@ -335,7 +335,7 @@ struct ArgumentScanner {
         throw SwappedWords.failure(parameters[first], line: scan.words + meant)
     }
 
-    /// Reads what stands at a position.
+    /// Parses the word at a position.
     private mutating func take(
         _ text: String, _ parameter: ParameterDefinition
     ) throws(NodeError) {
@@ -346,6 +346,6 @@ struct ArgumentScanner {
 }
 
 extension ParameterDefinition {
-    /// Whether it is text in people's words, so that several of them need no quotes.
+    /// Whether it is free text, so that several words need no quotes.
     fileprivate var joinsWords: Bool { isMessageText || name == "query" }
 }

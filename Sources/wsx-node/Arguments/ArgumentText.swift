@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// Reading a value from a word of the command line, by the type of its parameter.
+/// Parses a word of the command line by the type of its parameter.
 enum ArgumentText {
-    /// The first word, and what stands behind it without the blanks between.
+    /// The first word, and the rest without the blanks between.
     static func parted(_ text: String) -> (first: String, rest: String) {
         let scalars = text.unicodeScalars
         let end = scalars.firstIndex { $0.properties.isWhitespace } ?? scalars.endIndex
@@ -11,10 +11,10 @@ enum ArgumentText {
         return (String(scalars[..<end]), String(rest))
     }
 
-    /// The value, of the JSON type that the parameter takes on the socket.
+    /// The value, in the JSON type that the parameter has on the socket.
     ///
-    /// Bounds are checked later, for all parameters at once. Times stay text that
-    /// `resolvedTimes` reads, for they need to know what time it is.
+    /// Bounds are checked later, for all parameters at once. Times stay text for `resolvedTimes`,
+    /// which needs the current time.
     static func value(
         _ text: String, _ parameter: ParameterDefinition, shownAs name: String
     ) throws(NodeError) -> JSONValue {
@@ -42,14 +42,14 @@ enum ArgumentText {
         }
     }
 
-    /// What other programs call a status.
+    /// What other programs call a presence.
     private static let familiarWords = ["away": "absent", "dnd": "busy", "back": "online"]
 
     private static func familiar(_ text: String, _ words: [String]) -> String {
         familiarWords[text].flatMap { words.contains($0) ? $0 : nil } ?? text
     }
 
-    /// Exact and plain: no sign but `-`, no space.
+    /// Strict: no sign but `-`, no spaces.
     static func integer(_ text: String) -> Int64? {
         text.utf8.first == UInt8(ascii: "+") ? nil : Int64(text)
     }

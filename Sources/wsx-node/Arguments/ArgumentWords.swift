@@ -1,13 +1,13 @@
 import PeerNode
 import WorkspaceModel
 
-/// Failures that name parameters of the socket, told in the words of the command line.
+/// Translates failures about socket parameters into the words of the command line.
 struct ArgumentWords {
     let command: Command
-    /// How parameters were given, by their names: `-n`, or the word that stands for a position.
+    /// How parameters were given, by name: `-n`, or the word for a position.
     let typed: [String: String]
 
-    /// What somebody has typed for a parameter, or would type.
+    /// What the user typed for a parameter, or would type.
     func word(_ parameter: ParameterDefinition) -> String {
         if let word = typed[parameter.name] { return word }
         // `policy set join open` is another way to say `policy set --join open`.
@@ -20,7 +20,7 @@ struct ArgumentWords {
         return isPosition ? parameter.positionWord : "--" + parameter.flag
     }
 
-    /// What people are asked where a word is missing that stands without a flag; `nil` for what has one.
+    /// The question for a missing positional word; `nil` for a parameter with a flag.
     private func question(for parameter: ParameterDefinition) -> String? {
         guard command.line?.positions.contains(parameter.name) == true else { return nil }
         var shape = parameter.shape
@@ -42,7 +42,7 @@ struct ArgumentWords {
         }
     }
 
-    /// What people are asked for texts, by the names of the parameters.
+    /// The questions for texts, by parameter name.
     private static let questions = [
         "text": "which text?", "query": "search for what?", "name": "which name?",
         "link": "which link?", "device": "which device?", "emoji": "which emoji?",
@@ -52,7 +52,7 @@ struct ArgumentWords {
         "title": "which title?", "period": "for how long?",
     ]
 
-    /// The same failure for people. Programs are told the names that a method takes.
+    /// The same failure for people. Programs get the names of the method's parameters.
     func told(_ error: NodeError) -> NodeError {
         let failing = error.fields.compactMap { field in
             command.parameters.first { $0.name == field.name }
@@ -67,7 +67,7 @@ struct ArgumentWords {
             message = question(for: first) ?? message
         }
         var hint = error.hint
-        // Elsewhere what is quoted is what somebody called a thing.
+        // In other failures, quoted words are names that someone chose.
         for parameter in failing where [.badRequest, .tooLarge].contains(error.kind) {
             message = message.replacing("'\(parameter.name)'") { _, _ in
                 "'\(word(parameter))'"
@@ -88,7 +88,7 @@ struct ArgumentWords {
             details: error.details)
     }
 
-    /// What is wrong with a field, for people; a reason that this program does not know as it is.
+    /// What is wrong with a field, for people; an unknown reason is returned unchanged.
     static func words(for reason: String) -> String {
         switch reason {
         case "form": "not in the right form"

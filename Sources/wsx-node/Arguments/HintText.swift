@@ -1,11 +1,12 @@
 import WorkspaceModel
 
-/// Hints on a command line: the commands in them act on the same home as the one that failed.
+/// Completes hints: the commands in them act on the same home as the one that failed.
 struct HintText {
-    /// What every command in a hint is given, such as ` --home /srv/wsx`; empty for the usual home.
+    /// The flags added to every command in a hint, such as ` --home /srv/wsx`; empty
+    /// for the default home.
     private let flags: String
 
-    /// The commands that act on no home.
+    /// The commands that need no home.
     private static let homeless = [
         "help", "man", "version", "completion", "rpc --describe", "--home", "--socket", "FOLDER",
     ]
@@ -17,7 +18,7 @@ struct HintText {
         self.flags = flags
     }
 
-    /// `text`, in which each command of this program repeats the flags that say where it acts.
+    /// `text`, with the flags added to each command of this program.
     func text(_ text: String) -> String {
         guard !flags.isEmpty else { return text }
         let name = "wsx-node "
@@ -29,7 +30,7 @@ struct HintText {
         }
     }
 
-    /// Whether a word begins at `place`, and no usage line, which shows what may be written.
+    /// Whether a word begins at `place` outside a usage line, which only shows the syntax.
     private func isBeginning(_ bytes: [UInt8], _ place: Int) -> Bool {
         guard place > 0 else { return true }
         let before = bytes[..<place]
@@ -39,10 +40,10 @@ struct HintText {
 }
 
 extension String {
-    /// The text in which something else stands for each `part`.
+    /// The text with each `part` replaced.
     ///
-    /// - Parameter other: what that is, by the bytes of the text and the place of the part in
-    ///   them; `nil` leaves it as it is.
+    /// - Parameter other: the replacement, given the bytes of the text and the index of the part;
+    ///   `nil` keeps it.
     func replacing(_ part: String, by other: ([UInt8], Int) -> String?) -> String {
         let (part, bytes) = (Array(part.utf8), Array(utf8))
         var made: [UInt8] = []

@@ -1,11 +1,11 @@
 import PeerNode
 import WorkspaceModel
 
-/// `name=value` and `name:=JSON`, as `rpc` takes them.
+/// `name=value` and `name:=JSON`, the arguments of `rpc`.
 enum RawArgument {
     /// Adds one argument. A repeated name makes a list.
     ///
-    /// - Parameter command: gives the type of the value; without one it is text.
+    /// - Parameter command: determines the type of the value; without one it is text.
     static func add(_ word: String, to parameters: inout JSONObject, of command: Command?)
         throws(NodeError)
     {

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What each part of a command line that runs has at hand: each part does some of the commands.
+/// The context of a running command. Each conforming type implements some of the commands.
 protocol SessionPart {
     var scan: ArgumentScan { get set }
     var environment: [String: String] { get }
@@ -18,7 +18,7 @@ extension SessionPart {
 
     var globals: GlobalFlags { scan.globals }
 
-    /// Help as wide as the terminal, if there is one.
+    /// Help for the width of the terminal, if there is one.
     var helpPage: HelpPage { HelpPage(columns: globals.json ? nil : rendering.columns) }
 
     func paths() throws(NodeError) -> Paths {

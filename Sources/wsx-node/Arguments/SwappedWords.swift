@@ -1,16 +1,16 @@
 import PeerNode
 import WorkspaceModel
 
-/// Two words of a command line that stand in each other's place: `message react 👍 last`.
+/// Detects two words of a command line in the wrong order: `message react 👍 last`.
 ///
-/// Only where the order that was typed cannot be meant is it said, and what to type instead.
+/// It reports only an order that cannot be meant, with the right one.
 struct SwappedWords {
-    /// The parameters that stand without a flag, in order.
+    /// The positional parameters, in order.
     let parameters: [ParameterDefinition]
-    /// What was typed for them, as far as anything was.
+    /// The words typed for them, as far as given.
     let texts: [String]
 
-    /// The place of the first of two words that were meant the other way round, if there are any.
+    /// The index of the first of two swapped words, if there are any.
     var place: Int? {
         let count = min(parameters.count, texts.count)
         return (1..<max(count, 1)).map { $0 - 1 }.first { first in
@@ -20,7 +20,7 @@ struct SwappedWords {
         }
     }
 
-    /// Whether a text may be meant for a parameter at all. Where it may not, the call fails.
+    /// Whether a text can be meant for a parameter at all. If not, the call fails.
     private static func may(_ text: String, _ parameter: ParameterDefinition) -> Bool {
         if case .identifier = parameter.shape, ReferenceResolver.resolves(text, parameter) {
             return true
@@ -28,8 +28,8 @@ struct SwappedWords {
         return fits(text, parameter)
     }
 
-    /// Whether a text looks like what a parameter takes. The last letters of an id do not: they may be
-    /// any word.
+    /// Whether a text looks like a value of a parameter. The last letters of an id do not:
+    /// they may be any word.
     private static func fits(_ text: String, _ parameter: ParameterDefinition) -> Bool {
         switch parameter.shape {
         case .identifier(let prefix):
@@ -43,9 +43,9 @@ struct SwappedWords {
         }
     }
 
-    /// The failure that names the right order.
+    /// The failure that shows the right order.
     ///
-    /// - Parameter line: what should have been typed, without the name of the program.
+    /// - Parameter line: the right words, without the name of the program.
     static func failure(_ first: ParameterDefinition, line: [String]) -> NodeError {
         .usage(
             "these words are in the wrong order: '\(first.positionWord)' comes first",

@@ -2,9 +2,9 @@ import Glibc
 import PeerNode
 import WorkspaceModel
 
-/// The words of a command line as the system hands them over: bytes, which may be anything.
+/// The words of the command line as the system passes them: any bytes.
 enum TypedArguments {
-    /// The arguments behind the program's own name.
+    /// The arguments after the program's name.
     static var own: [[UInt8]] {
         stride(from: 1, to: Int(CommandLine.argc), by: 1).compactMap { index in
             CommandLine.unsafeArgv[index].map { start in
@@ -15,10 +15,10 @@ enum TypedArguments {
         }
     }
 
-    /// The same as text.
+    /// The arguments as text.
     ///
-    /// - Throws: a wrong usage for bytes that are no UTF-8: nobody meant the signs that would stand
-    ///   in their place, and what is written stays for ever.
+    /// - Throws: a usage error for bytes that are not UTF-8: the user does not mean the replacement
+    ///   characters, and what is sent is permanent.
     static func texts(_ words: [[UInt8]]) throws(NodeError) -> [String] {
         var texts: [String] = []
         for (index, word) in words.enumerated() {

@@ -6,7 +6,7 @@ extension TimeText {
     /// such as `today` or `monday`, a time of day such as `14:03`, both of them, a date with or
     /// without a time, in local time or with an offset as in RFC 3339, or milliseconds since 1970.
     ///
-    /// A weekday or a time of day alone is the last one of it, or, `ahead`, the next one.
+    /// A weekday or a time of day alone means the last one or, with `ahead`, the next one.
     static func milliseconds(
         _ text: String, ahead: Bool = false, now: Int64, zone: (Int64) -> Int64
     ) -> Int64? {
@@ -15,7 +15,7 @@ extension TimeText {
             return ahead ? now + min(span, 1 << 52) : max(0, now - min(span, now))
         }
         if let exact = ArgumentText.integer(text) {
-            // A number without a unit is no moment in the first weeks of 1970.
+            // A number without a unit is not taken for the first weeks of 1970.
             return exact == 0 || exact >= 10_000_000_000 ? exact : nil
         }
         if let time = spoken(text.lowercased(), ahead, now, zone) { return time }
@@ -66,7 +66,7 @@ extension TimeText {
         return clock(words[1]).map { fromLocal(minutes: day * 1_440 + $0, zone) }
     }
 
-    /// A day since 1970 by its name. A weekday is never today.
+    /// The day since 1970 for a day's name. A weekday never means today.
     private static func day(_ word: String, _ ahead: Bool, _ today: Int64) -> Int64? {
         let near = ["yesterday": -1, "today": 0, "tomorrow": 1] as [String: Int64]
         if let distance = near[word] { return today + distance }
@@ -116,8 +116,7 @@ extension TimeText {
         return hour * 60 + minute
     }
 
-    /// Takes `:05` or `:05.123` away, if it is there. Returns milliseconds; of a fraction only
-    /// those count.
+    /// Removes `:05` or `:05.123`, if present. Returns milliseconds; further digits are ignored.
     private static func seconds(_ rest: inout ArraySlice<UInt8>) -> Int64? {
         guard rest.first == 0x3A else { return 0 }
         let digits = rest.dropFirst().prefix(2)

@@ -1,29 +1,29 @@
 import PeerNode
 import WorkspaceModel
 
-/// Refusals that can be foreseen by what the node shows.
+/// Predicts refusals from what the node shows.
 ///
-/// Nobody should answer a question first and hear afterwards that the answer did not matter. The node
-/// is what decides: where it is not clear from here, somebody is asked.
+/// Nobody should answer a question first and then learn that the node refuses anyway. The node
+/// decides: where the outcome is unclear, the user is asked.
 extension Asking {
-    /// What a role may do with a channel.
+    /// Ways to use a channel that need a role.
     enum ChannelUse {
-        /// Its texts, and what others said in it.
+        /// Changing its texts, and deleting what others said in it.
         case change
-        /// The channel itself: its owner, its roles, its end.
+        /// Managing the channel: its owner, its roles, its deletion.
         case manage
     }
 
-    /// Who acts: the role in the workspace, and the id there, where it is known.
+    /// The caller: role in the workspace and, if known, the member id.
     struct Actor {
         let role: String
         let id: String?
 
-        /// Whether the workspace is looked after by them.
+        /// Whether they administer the workspace.
         var isAdmin: Bool { role == "owner" || role == "admin" }
     }
 
-    /// - Returns: `nil` for who is no member of the workspace any more.
+    /// - Returns: `nil` if the caller is no longer a member of the workspace.
     func actor(in workspace: JSONValue) throws(NodeError) -> Actor? {
         guard let role = workspace["role"]?.stringValue else { return nil }
         var client = try client()
@@ -32,10 +32,10 @@ extension Asking {
         return Actor(role: role, id: own?["member"]?.stringValue)
     }
 
-    /// Whether somebody may do that in a channel.
+    /// Whether the actor may use a channel that way.
     static func allows(_ use: ChannelUse, in channel: JSONValue, to actor: Actor) -> Bool {
         guard channel["kind"] == "channel" else { return false }
-        // A private channel is looked after by its own people alone.
+        // A private channel is administered only by its own members.
         if channel["private"] != true, actor.isAdmin { return true }
         guard let id = actor.id, actor.role != "guest" else { return actor.role != "guest" }
         if channel["owner"]?["id"]?.stringValue == id { return true }
@@ -43,7 +43,8 @@ extension Asking {
             && (channel["admins"]?.arrayValue ?? []).contains { $0["id"]?.stringValue == id }
     }
 
-    /// Whether somebody can leave: who owns the workspace has an heir, and channels have owners.
+    /// Whether the caller can leave: the workspace's owner needs a successor, and
+    /// channels need owners.
     func mayLeave(_ workspace: JSONValue) throws(NodeError) -> Bool {
         guard let actor = try actor(in: workspace) else { return false }
         let given: JSONObject = ["workspace": workspace["id"] ?? .null]
@@ -63,7 +64,7 @@ extension Asking {
         }
     }
 
-    /// Whether a role is at least as strong as another one; what it reaches besides, the node knows.
+    /// Whether a role is at least as strong as another one; the node knows further rules.
     static func reaches(_ own: String, _ other: String) -> Bool {
         let roles = ["owner", "admin", "member", "guest"]
         guard let first = roles.firstIndex(of: own), let second = roles.firstIndex(of: other)
@@ -71,8 +72,8 @@ extension Asking {
         return first <= second
     }
 
-    /// Whether it is certain that the node does not do what has this weight: it refuses it to the caller,
-    /// or of that person, or nothing would change.
+    /// Whether the node will certainly not carry out a command of this weight: it refuses it to the
+    /// caller or for that person, or nothing would change.
     func isSurelyVain(_ weight: CommandLineForm.Weight, for person: String?) -> Bool {
         var given = JSONObject()
         given["workspace"] = workspace.map { .string($0) }
@@ -99,7 +100,7 @@ extension Asking {
         }
     }
 
-    /// The own devices: those of the workspace that was named, or else of every one.
+    /// The caller's devices in the named workspace, or in all of them.
     func ownDevices(_ parameters: JSONObject) throws(NodeError) -> [JSONValue] {
         var places: [JSONValue] = []
         if let named = parameters["workspace"] {
@@ -118,13 +119,13 @@ extension Asking {
         return devices
     }
 
-    /// The devices that are meant by an id, a part of one, or a name.
+    /// The devices that match an id, a part of one, or a name.
     static func devices(_ wanted: String, among all: [JSONValue]) -> [JSONValue] {
         let named = all.filter {
             $0["id"]?.stringValue == wanted
                 || NameFolding.matches($0["name"]?.stringValue ?? "", wanted)
         }
-        // A new device may have the name of one that is out.
+        // A new device may have the name of a revoked one.
         let present = named.filter { $0["revoked"] != true }
         guard named.isEmpty else { return present.isEmpty ? named : present }
         let things = all.compactMap { device in
@@ -133,7 +134,7 @@ extension Asking {
         return ReferenceResolver.meant(wanted, "d", among: things).map(\.candidate)
     }
 
-    /// All items of a list.
+    /// All items of a paginated list.
     func every(_ method: String, _ given: JSONObject) throws(NodeError) -> [JSONValue] {
         var client = try client()
         var given = given

@@ -1,26 +1,26 @@
 import PeerNode
 import WorkspaceModel
 
-/// What cannot be undone is asked about first, and called by its name.
+/// Asks for confirmation before a command that cannot be undone, naming its target.
 ///
-/// The question comes after everything that can be checked without doing it: what the node would refuse
-/// anyway is left to the node to refuse.
+/// The question comes after every check that changes nothing: what the node refuses
+/// anyway needs no question.
 struct Asking: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// What is asked before a command.
+    /// A confirmation.
     private struct Question {
         let text: String
-        /// What did not happen after a no.
+        /// What did not happen, shown after a no.
         let undone: String
-        /// What has to be typed; a yes where there is none.
+        /// The word to type; `nil` for a plain yes.
         var word: String?
     }
 
-    /// Asks a person before a command that nobody can take back. A script is asked nothing; where very
-    /// much goes, it has to say `--yes`.
+    /// Asks a person before an irreversible command. Scripts are not asked; for the most severe
+    /// commands they must pass `--yes`.
     func ask(before command: Command, _ parameters: JSONObject) throws(NodeError) {
         guard !globals.yes else { return }
         let isAsked = io.isInputTerminal && !globals.noInput
@@ -43,7 +43,7 @@ struct Asking: SessionPart {
         }
     }
 
-    /// Whether a script has to say that it means it.
+    /// Whether a script must pass `--yes`.
     private func isSevere(_ command: Command, _ parameters: JSONObject) -> Bool {
         switch command.line?.question {
         case .deletesWorkspace: true
@@ -55,7 +55,7 @@ struct Asking: SessionPart {
         }
     }
 
-    /// - Returns: `nil` where nothing is asked, or the node is going to refuse.
+    /// - Returns: `nil` if no question is needed, or the node will refuse.
     private func question(
         before command: Command, _ parameters: JSONObject
     ) throws(NodeError) -> Question? {
@@ -170,7 +170,7 @@ struct Asking: SessionPart {
         let wanted = parameters["device"]?.stringValue ?? ""
         let found = Self.devices(wanted, among: try ownDevices(parameters))
         guard let device = found.first else {
-            // One of somebody else is named by its id, and is for admins to revoke.
+            // Another member's device is named by its id, and only admins may revoke it.
             let role = try workspaceObject(parameters)["role"]
             guard wanted.hasPrefix("d_"), role == "owner" || role == "admin" else { return nil }
             return yes(
@@ -205,7 +205,7 @@ struct Asking: SessionPart {
             "erased")
     }
 
-    /// Whether the channel of a message is looked after by the caller.
+    /// Whether the caller administers the channel of a message.
     private func mayDeleteOthers(_ message: JSONValue) throws(NodeError) -> Bool {
         let place: JSONObject = [
             "workspace": message["workspace"] ?? .null, "channel": message["channel"] ?? .null,
@@ -229,7 +229,8 @@ struct Asking: SessionPart {
 
     // MARK: Looking
 
-    /// The workspace that a name means where it is removed from this device: of several the one that is over.
+    /// The workspace that a name means where it is removed from this device: among several, the one
+    /// with an ended membership.
     private func forgotten(_ parameters: JSONObject) throws(NodeError) -> JSONValue? {
         let workspace = try workspaceObject(parameters)
         guard workspace["state"] == "member" else { return workspace }

@@ -1,30 +1,31 @@
 import PeerNode
 import WorkspaceModel
 
-/// What devices are called beside one another: by their people, as far as that tells them apart.
+/// Distinct labels for devices in a list: by person, as far as that is unique.
 ///
-/// A person with one device among them is its name. With several it is `Mina (amber)`, by what the
-/// device is called, and `Mina (d_…7k3qm2)` where that says nothing. No two labels are equal.
+/// A person with one device in the list is shown by name. With several it is `Mina (amber)`, by
+/// device name, and `Mina (d_…7k3qm2)` without a useful one. Labels are unique.
 struct DeviceLabels {
-    /// One device, and what is known of it.
+    /// A device, as far as known.
     struct Device {
         /// `d_…`.
         let id: String
-        /// Whose it is, `u_…`.
+        /// Its person, `u_…`.
         let member: String?
-        /// What that person is called.
+        /// The person's name.
         let person: String
-        /// What the device is called; `nil` where it has no name of its own.
+        /// The device's name; `nil` if it has none.
         var name: String?
     }
 
     private var labels: [String: String] = [:]
 
-    /// - Parameter others: people of whom there is one more device than is listed.
+    /// - Parameter others: people with one more device than listed.
     init(_ devices: [Device], beside others: Set<String> = []) {
         let shared = Self.shared(devices, beside: others)
         var forms = devices.map { Self.forms(of: $0, isShared: shared.contains($0.id))[...] }
-        // Names are chosen: one that another person's device goes by tells nothing.
+        // People choose device names: a name that another person's device uses
+        // does not distinguish.
         while true {
             let taken = Dictionary(grouping: forms.indices) { forms[$0].first ?? "" }
             let equal = taken.values.filter { $0.count > 1 }.joined()
@@ -35,17 +36,17 @@ struct DeviceLabels {
         for (device, form) in zip(devices, forms) { labels[device.id] = form.first }
     }
 
-    /// What a device may be called, the shortest first; the last is like no other.
+    /// Possible labels, the shortest first; the last is unique.
     private static func forms(of device: Device, isShared: Bool) -> [String] {
         var forms = isShared ? [] : [device.person]
         if let name = device.name { forms.append("\(device.person) (\(name))") }
         return forms + ["\(device.person) (\(Rendering.shortened(device.id)))", device.id]
     }
 
-    /// The label of a device that was listed.
+    /// The label of a listed device.
     subscript(id: String) -> String? { labels[id] }
 
-    /// The devices whose person's name does not tell which one is meant.
+    /// The devices that their person's name does not identify.
     static func shared(_ devices: [Device], beside others: Set<String> = []) -> Set<String> {
         var count: [String: Int] = [:]
         for device in devices { count[device.person, default: 0] += 1 }
@@ -57,13 +58,12 @@ struct DeviceLabels {
 }
 
 extension SessionPart {
-    /// The labels of the devices that rows of an answer are about. What devices are called is only
-    /// asked for where it is needed.
+    /// The labels of the devices in an answer's rows. Requests device names only where needed.
     ///
     /// - Parameters:
     ///   - key: the field with the device's id.
-    ///   - own: the members that this home is, of which one device is this one and in no row.
-    ///   - shown: the rows whose labels are wanted; all without it.
+    ///   - own: this home's members; their device here is in no row.
+    ///   - shown: the rows that need labels; all by default.
     func deviceLabels(
         _ rows: [JSONValue], id key: String, beside own: Set<String> = [],
         in workspace: JSONValue? = nil, shown: [JSONValue]? = nil,
@@ -91,8 +91,8 @@ extension SessionPart {
         return DeviceLabels(devices, beside: own)
     }
 
-    /// What the devices of somebody are called that have a name; of somebody of another workspace
-    /// nothing is known.
+    /// The names of a person's devices, where they have one; unknown for people
+    /// of another workspace.
     private func deviceNames(
         _ given: JSONObject, _ client: inout ControlClient
     ) -> [String: String] {
@@ -107,12 +107,12 @@ extension SessionPart {
         return names
     }
 
-    /// The ids of the members that an identity is.
+    /// The member ids of an identity.
     static func ownMembers(_ identity: JSONValue?) -> Set<String> {
         Set((identity?["members"]?.arrayValue ?? []).compactMap { $0["member"]?.stringValue })
     }
 
-    /// An answer about devices, whose rows say for people which device each is about.
+    /// An answer whose rows have labels for people.
     func labelled(
         _ result: JSONValue, of method: String, in workspace: JSONValue? = nil,
         _ client: inout ControlClient

@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// The way to the daemon, and back to it after it was away.
+/// Connecting to the daemon, and reconnecting after it was away.
 extension Chat {
-    /// What a conversation hears of. Whoever writes elsewhere is told of in one line.
+    /// The events that a conversation subscribes to. Messages elsewhere are shown in one line.
     static let eventTypes =
         ["message.*", "reaction.*", "channel.*", "member.*", "device.*"] + singleTypes.map(\.word)
 
@@ -12,7 +12,7 @@ extension Chat {
         .syncCaughtUp, .sessionLocked, .reminderDue,
     ]
 
-    /// Whether the daemon may serve later what it does not serve now.
+    /// Whether the daemon may serve later what it refuses now.
     static func isAway(_ error: NodeError) -> Bool {
         [.notRunning, .stopping, .locked, .sessionExpired, .busy, .timeout].contains(error.kind)
     }
@@ -25,11 +25,11 @@ extension Chat {
         return try current.call(method, given)
     }
 
-    /// The workspace of the conversation, so that a later `workspace use` elsewhere changes
-    /// nothing here.
+    /// The workspace of the conversation, so that a later `workspace use` elsewhere
+    /// changes nothing here.
     private var workspace: String? { workspaceID ?? session.workspace }
 
-    /// Opens the connection, and the stream where it was left.
+    /// Opens the connection, and resumes the stream.
     func connect() throws(NodeError) {
         let socket = try session.paths().socket
         var fresh = ControlClient(
@@ -48,7 +48,7 @@ extension Chat {
         client = fresh
     }
 
-    /// Notes that the daemon is away, and says so once.
+    /// Records that the daemon is away, and says so once.
     func lose(_ error: NodeError) {
         client = nil
         room.typing = TypingPeople()
@@ -65,7 +65,7 @@ extension Chat {
         link.retry = (io.now + delay, delay)
     }
 
-    /// Does what is due: looks for the daemon, asks who holds a message, marks what was shown.
+    /// Does what is due: reconnects, asks who holds a message, marks messages as read.
     func keepUp() throws(NodeError) {
         if client == nil {
             guard link.retry.map({ $0.due <= io.now }) ?? true else { return }
@@ -81,20 +81,20 @@ extension Chat {
                     "read.mark", ["channel": .string(room.id), "message": .string(id)])
             }
         } catch {
-            // A channel that one is not in, or a message that has just gone, has no marker.
+            // A channel that the user is not in, or a message that was just deleted, has no marker.
             if Self.isAway(error) { throw error }
         }
     }
 
     private func comeBack() throws(NodeError) {
         do throws(NodeError) { try connect() } catch {
-            // A store that was restored, or is another, numbers its events anew.
+            // A store that was restored or replaced numbers its events differently.
             guard error.kind == .cursorExpired else { throw error }
             link.cursor = nil
             try connect()
             try open(room.id)
         }
-        // A locked node has a stream, and nothing to say in it.
+        // A locked node has a stream without events.
         _ = try call("channel.get", ["channel": .string(room.id)])
         link.retry = nil
         link.trouble = nil
@@ -102,16 +102,16 @@ extension Chat {
         while let first = outbox.unsent.first {
             do throws(NodeError) { try deliver(first) } catch {
                 if Self.isAway(error) { throw error }
-                // It is refused for good, and said so once.
+                // It is permanently refused; said once.
                 complain(error)
             }
             outbox.unsent.removeFirst()
         }
     }
 
-    // MARK: Saying
+    // MARK: Sending
 
-    /// Sends what was written here, now or when the daemon is back.
+    /// Sends a message, now or when the daemon is back.
     func say(_ text: String, thread: String? = nil) throws(NodeError) {
         var given: JSONObject = [
             "channel": .string(room.id), "text": .string(text),
@@ -126,14 +126,14 @@ extension Chat {
             if isLive, Self.isAway(error) {
                 outbox.unsent.append(given)
             } else if isLive, editor.text.isEmpty {
-                // Nobody should have to write it again.
+                // Nobody should have to type it again.
                 editor.replace(with: text)
             }
             throw error
         }
     }
 
-    /// Says of a name in what was just said that it means nobody.
+    /// Warns that a name in a message just sent mentions nobody.
     private func tellUnheard(in message: JSONValue) {
         var mentioned: [String]?
         asking { client in mentioned = Sending(session).mentioned(in: message, &client) }

@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// What the daemon tells while somebody talks.
+/// Handling the daemon's events.
 extension Chat {
-    /// Takes all events that have come.
+    /// Handles all events that have arrived.
     func drain() throws(NodeError) {
         while var current = client {
             let event: JSONValue?
@@ -41,7 +41,7 @@ extension Chat {
         case .passing(.typing): hearTyping(event["data"])
         case .passing(.messageHeld): hearTick(event["data"])
         case .kept(.peerConnected), .kept(.syncCaughtUp):
-            // Now somebody may have taken what was said.
+            // Somebody may have received the message now.
             if let watch = bottom.watch { bottom.watch = (watch.message, io.now, watch.delay) }
         case .kept(.sessionLocked):
             throw NodeError(.locked, "the node is locked", hint: "wsx-node session unlock")
@@ -64,7 +64,7 @@ extension Chat {
         }
     }
 
-    /// What became of a message that was shown.
+    /// A shown message has changed.
     private func change(_ event: JSONValue) {
         guard let id = Rendering.subject(of: event), let known = room.messages[id],
             !session.globals.json, let line = rendering.change(event, of: known)
@@ -79,10 +79,10 @@ extension Chat {
         }
     }
 
-    /// What became of this conversation, and of who is in it.
+    /// The conversation or its members have changed.
     private func tellHappening(_ event: JSONValue) {
         let place = Rendering.channel(of: event)
-        // Who comes into the workspace, or goes, is told where everybody is.
+        // People joining or leaving the workspace are shown in the default channel.
         let isHere = place.map { $0 == .string(room.id) } ?? (room.channel["default"] == true)
         guard hasReader, !session.globals.json, isHere else { return }
         if EventName(of: event) == .kept(.channelMemberRemoved), event["backfill"] != true,
@@ -95,7 +95,7 @@ extension Chat {
         if let line { print(line) }
     }
 
-    /// A device that is new to somebody: whoever stole a key comes by one, too.
+    /// A person has a new device: with a stolen key, an attacker gets one too.
     private func tellDevice(_ event: JSONValue) {
         guard hasReader, event["backfill"] != true, let data = event["data"] else { return }
         let isOther = EventName(of: event) == .kept(.memberKeyChanged)
@@ -112,7 +112,7 @@ extension Chat {
         remark(rendering.hints.text("   if that was not you: wsx-node device revoke \(id)"))
     }
 
-    /// What a new device is called, once; what devices are called later is told to nobody here.
+    /// Shows a new device's name, once; later renames are not shown here.
     private func tellDeviceName(_ device: JSONValue?) {
         guard let device, !Rendering.isNameless(device), let id = device["id"]?.stringValue,
             let whose = names.unnamedDevices.removeValue(forKey: id)
@@ -120,13 +120,13 @@ extension Chat {
         remark("── \(whose) new device is called \(rendering.shown(device["name"])) ──")
     }
 
-    /// What a device is called, where it has said so: one that has just come has not yet.
+    /// A device's name, if it has sent it: a brand-new one has not yet.
     private func named(_ device: JSONValue?) -> String {
         guard let device, !Rendering.isNameless(device) else { return "" }
         return ": \(rendering.shown(device["name"]))"
     }
 
-    /// Somebody asks to come in, and it is for the reader to decide.
+    /// Someone asks to join, and the reader may decide.
     private func tellRequest(_ event: JSONValue) {
         guard hasReader, event["backfill"] != true, event["data"]?["state"] == "pending" else {
             return
@@ -135,8 +135,8 @@ extension Chat {
         remark(rendering.hints.text("── \(who) is asking to join: wsx-node request list ──"))
     }
 
-    /// For how long another conversation is taken for what it was: it may be muted meanwhile, or have
-    /// been muted for a while, or be called something else.
+    /// How long the state of another conversation is cached: it may be muted, unmuted
+    /// or renamed meanwhile.
     private static let otherMilliseconds: Int64 = 10_000
 
     private func other(_ id: String) -> JSONValue? {
@@ -150,7 +150,7 @@ extension Chat {
         return found
     }
 
-    /// That a note mentions the owner, who does not see it here.
+    /// A note mentions the user, who does not see it here.
     private func tellMentionInNote(_ event: JSONValue) {
         guard hasReader, event["backfill"] != true, let note = event["data"],
             let id = note["id"]?.stringValue
@@ -160,7 +160,7 @@ extension Chat {
         remark(rendering.hints.text("  wsx-node note show \(sanitised(id))"))
     }
 
-    /// One line about what is meant for the reader and stands in another conversation.
+    /// One line about a message for the user in another conversation.
     private func tellElsewhere(_ event: JSONValue, onlyDirect: Bool) throws(NodeError) {
         guard hasReader, event["backfill"] != true, let message = event["data"],
             message["self"] == false, let id = message["channel"]?.stringValue

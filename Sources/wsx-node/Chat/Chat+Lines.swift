@@ -1,10 +1,10 @@
 import PeerNode
 import WorkspaceModel
 
-/// What somebody asks for in a conversation.
+/// Handling the lines that the user enters.
 extension Chat {
     func obey(_ line: ChatLine) throws(NodeError) {
-        // Twice means one after the other.
+        // "Twice" means twice in a row.
         if case .delete = line {} else { outbox.doomed = nil }
         if case .say(let text) = line, hasReader, ChatLine.isForShell(text), outbox.doubted != text
         {
@@ -43,7 +43,7 @@ extension Chat {
         }
     }
 
-    /// Deletes a message; what somebody else said only when that is asked for once more.
+    /// Deletes a message; one of someone else only when asked twice.
     private func delete(_ id: String) throws(NodeError) {
         let message = room.messages[id]
         if let message, message["self"] != true, outbox.doomed != id {
@@ -88,7 +88,7 @@ extension Chat {
         print(rendering.text(answer, of: "unread.get"))
     }
 
-    /// Looks for messages, each with the name of its conversation.
+    /// Searches messages, and shows each with the name of its conversation.
     func tellFound(_ text: String) throws(NodeError) {
         let answer = try call("search", ["query": .string(text), "limit": 10])
         var rendering = rendering
@@ -99,7 +99,7 @@ extension Chat {
         print(rendering.text(answer, of: "search"))
     }
 
-    /// Lets the command line ask for what makes an answer readable, if the daemon is there.
+    /// Lets the command line request what makes an answer readable, if the daemon is there.
     func asking(_ body: (inout ControlClient) -> Void) {
         guard var current = client else { return }
         body(&current)
@@ -108,10 +108,10 @@ extension Chat {
 
     // MARK: Conversations
 
-    /// The workspace that the conversation is in.
+    /// The workspace of the conversation.
     var workspaceID: String? { room.workspace }
 
-    /// Where a conversation begins that nobody named.
+    /// The default conversation.
     func defaultChannel() throws(NodeError) -> String {
         let channels = try call("channel.list", ["scope": "mine", "limit": 1_000])
         let items = channels["items"]?.arrayValue ?? []
@@ -122,9 +122,9 @@ extension Chat {
         return id
     }
 
-    /// Shows the last page of a conversation and goes on in it.
+    /// Shows the last page of a conversation and continues in it.
     ///
-    /// - Parameter name: as commands take it: `general`, `#general`, `@Mina`, `c_…`.
+    /// - Parameter name: as in commands: `general`, `#general`, `@Mina`, `c_…`.
     func open(_ name: String) throws(NodeError) {
         let channel =
             name.utf8.first == UInt8(ascii: "@")
@@ -162,7 +162,7 @@ extension Chat {
         showPage(items.map { room.messages[$0["id"]?.stringValue ?? ""] ?? $0 }, of: channel)
     }
 
-    /// The same, each of them by the id where a part of the name was typed.
+    /// The same, with ids in place of parts of names.
     private func people(named text: String) throws(NodeError) -> [String] {
         var people: [String] = []
         for name in Self.people(text) {
@@ -171,11 +171,11 @@ extension Chat {
         return people
     }
 
-    /// The people whom `@Joon`, `@Joon,@Sora`, `@Joon, Sora` or `@Joon @Sora` names.
+    /// The names in `@Joon`, `@Joon,@Sora`, `@Joon, Sora` or `@Joon @Sora`.
     static func people(_ name: String) -> [String] {
         name.split(separator: ",").flatMap { part -> [String] in
             var names: [String] = []
-            // A name may have blanks in it, and a sign behind one begins the next.
+            // A name may contain blanks; an `@` behind one begins the next name.
             for word in part.split(separator: " ") {
                 if let last = names.last, word.first != "@" {
                     names[names.count - 1] = last + " " + word
@@ -187,7 +187,7 @@ extension Chat {
         }
     }
 
-    /// Comes into the channel, where one may.
+    /// Joins the channel, if that is allowed.
     private func join() throws(NodeError) {
         guard room.isOutside else { return }
         let channel = try call("channel.join", ["channel": .string(room.id)])
@@ -203,7 +203,7 @@ extension Chat {
         remark(title + " ──")
         let place = UnreadPlace(items, unread: channel["unread"]?.integerValue ?? 0)
         var day = room.lastDay
-        // Answers that were read are folded under what they answer; those that are new are shown.
+        // Read replies are folded under their thread's first message; new ones are shown.
         for (part, folds) in [(items[..<place.start], true), (items[place.start...], false)] {
             if !folds, let line = place.line { remark(line) }
             let text = withRoots(rendering, of: part).messages(

@@ -1,13 +1,13 @@
 import PeerNode
 import WorkspaceModel
 
-/// Looking back: what stands above the first message on the screen, and whole threads. It comes
-/// under the conversation, with ids, since numbers count what was said and not what was read again.
+/// Looking back: messages before the first one on the screen, and whole threads. They are printed
+/// below the conversation, with ids, since numbers count only live messages.
 extension Chat {
-    /// Messages of the page that one looks back to.
+    /// Messages per page of history.
     var pageSize: Int { hasReader ? min(max(screen.rows - 4, 5), 100) : 1 }
 
-    /// Shows what was said before the oldest message that was shown.
+    /// Shows the messages before the oldest one shown.
     func tellOlder() throws(NodeError) {
         guard let place = room.older else { return remark("there is nothing older here") }
         let page = try call(
@@ -23,7 +23,7 @@ extension Chat {
             end: "end of older messages; \(more)")
     }
 
-    /// Shows a message and all that answers it.
+    /// Shows a message and all its replies.
     func tellThread(_ message: String) throws(NodeError) {
         let id = try room.message(message)
         let root = room.messages[id]?["thread"]?.stringValue ?? id
@@ -39,7 +39,7 @@ extension Chat {
             end: answers.isEmpty ? "no replies yet" : "end of thread")
     }
 
-    /// Asks for what those messages answer, where that is not known.
+    /// Requests the unknown thread roots of those messages.
     func learnRoots(of items: [JSONValue]) {
         let unknown = items.filter { item in
             item["thread"]?.stringValue.map { room.messages[$0] == nil } ?? false
@@ -53,7 +53,7 @@ extension Chat {
         }
     }
 
-    /// The same, with what those messages answer that is known.
+    /// The same rendering, with the known thread roots of those messages.
     func withRoots(_ rendering: Rendering, of items: ArraySlice<JSONValue>) -> Rendering {
         var rendering = rendering
         for thread in items.compactMap({ $0["thread"]?.stringValue }) {
@@ -62,7 +62,7 @@ extension Chat {
         return rendering
     }
 
-    /// Shows messages between two lines that part them from what is being said.
+    /// Shows messages between two lines that separate them from the live conversation.
     private func look(at items: [JSONValue], title: String, end: String) {
         if session.globals.json { return print(items.map { $0.text + "\n" }.joined()) }
         items.forEach { room.know($0) }
@@ -76,7 +76,7 @@ extension Chat {
                 items, lastDay: &day, namesChannel: false, authorColumns: room.authorColumns,
                 mark: hasReader ? room.mark : { _ in "" }))
         remark("── \(end) ──")
-        // What comes next stands under something else than before.
+        // The next message follows a different one now.
         room.lastThread = nil
         room.lastDay = nil
     }

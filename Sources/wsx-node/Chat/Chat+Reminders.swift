@@ -24,8 +24,8 @@ extension Chat {
     }
 
     /// - Parameters:
-    ///   - about: a message as help explains it, or `here` for the conversation.
-    ///   - words: when, and what to be reminded of.
+    ///   - about: a message reference as in the help, or `here` for the conversation.
+    ///   - words: the time, and the text of the reminder.
     func remind(_ about: String, _ words: String) throws(NodeError) {
         let (now, zone) = (io.now, io.zoneMinutes)
         func time(_ text: String) -> Int64? {
@@ -55,7 +55,7 @@ extension Chat {
         remark(due.isEmpty ? "no reminder is due" : "dismissed \(due.count)")
     }
 
-    /// One line about a reminder whose time has come, and what it is about.
+    /// One line for a due reminder and its subject.
     func tellReminder(_ event: JSONValue) {
         guard hasReader, event["backfill"] != true, let data = event["data"], !data.isNull,
             data["state"] == "due"

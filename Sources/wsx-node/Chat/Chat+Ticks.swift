@@ -1,15 +1,15 @@
 import PeerNode
 import WorkspaceModel
 
-/// Who has one's newest message. Its line alone changes: in its place while it is the last one on
-/// the screen, and otherwise in one new line, once everybody has it or some do for a while. No other
-/// message is told of again, whoever comes to hold it.
+/// Who has your newest message. Only its line changes: in place while it is the last one on the
+/// screen; otherwise one new line appears, once everybody has it or some have had it for a while.
+/// Receipts of other messages are not shown.
 extension Chat {
-    /// A message of one's own stands on the screen: the tick of this one changes from now on, and no
-    /// more that of the one before.
+    /// Your message was shown: from now on its tick is updated, and no longer that
+    /// of the previous one.
     func beginTick(of message: JSONValue) {
         guard let tick = ChatTick(message) else { return }
-        // What another device of one's own wrote may come later than it was written.
+        // A message from another device of yours may arrive after a newer one.
         if let newest = room.tick.flatMap({ room.messages[$0.message] }),
             newest["at"]?.integerValue ?? 0 > message["at"]?.integerValue ?? 0
         {
@@ -21,19 +21,19 @@ extension Chat {
         if isLive { bottom.watch = (tick.message, io.now, 125) }
     }
 
-    /// The node says that somebody has got a message.
+    /// The node reports that somebody has received a message.
     func hearTick(_ data: JSONValue?) {
         guard hasReader, let tick = room.tick, !tick.isSettled,
             data?["message"] == .string(tick.message)
         else { return }
-        // Another device of somebody who has it already is no news.
+        // A further device of a person who has it is not news.
         if let people = data?["people"]?.integerValue, people <= tick.people { return }
         bottom.watch = (tick.message, io.now, bottom.watch?.delay ?? 125)
     }
 
-    /// Asks who has the newest message, and later again while not everybody does.
+    /// Asks who has the newest message, repeatedly until everybody does.
     ///
-    /// - Parameter isShown: whether its line is on the screen yet, and what is new is shown.
+    /// - Parameter isShown: whether its line is on the screen yet, so that changes are shown.
     func askTick(isShown: Bool = true) throws(NodeError) {
         guard var tick = room.tick else { return bottom.watch = nil }
         let delay = min(30_000, (bottom.watch?.delay ?? 125) * 2)
@@ -53,10 +53,10 @@ extension Chat {
         if isShown, tick != before { showTick(after: before.people) }
     }
 
-    /// How long it is waited for the rest to have a message, before those that have it are told of.
+    /// How long to wait for the remaining people before partial receipt is shown.
     private static let partialMilliseconds: Int64 = 2_000
 
-    /// Shows the tick as it is now.
+    /// Shows the current tick.
     ///
     /// - Parameter before: how many people had the message before.
     private func showTick(after before: Int64) {
@@ -74,13 +74,13 @@ extension Chat {
         bottom.tickDue = nil
         guard let tick = room.tick, let message = room.messages[tick.message] else { return }
         let mark = room.mark(message).drop { $0 == " " }
-        // Deleted since, or refused.
+        // Deleted since, or rejected.
         guard !mark.isEmpty else { return }
         let text = message["text"]?.stringValue ?? ""
         remark("       \(mark)  \(excerpt(text.isEmpty ? "-" : text))")
     }
 
-    /// Tells of those that have waited long enough for the rest.
+    /// Shows partial receipt after the wait.
     func tellWaitingTick() {
         if let tickDue = bottom.tickDue, tickDue <= io.now { tellTick() }
     }

@@ -1,14 +1,14 @@
 import PeerNode
 import WorkspaceModel
 
-/// That somebody is writing: told to others while keys are hit here, and shown of others beside the
-/// line that is being written.
+/// Typing indicators: sent to others while keys are pressed here, and shown for others beside the
+/// line being edited.
 extension Chat {
-    /// Between two words on one conversation. The node counts its 10 s by another clock, and drops
-    /// what comes too early.
+    /// Between two indicators for one conversation. The node measures its 10 s by another clock,
+    /// and drops early ones.
     private static let typingMilliseconds = Int64(Limits.typingMilliseconds) + 50
 
-    /// Notes that a key has changed the line, where that is to be told.
+    /// Records a key that changed the line, if typing is reported.
     func noteTyping(_ key: Key) {
         switch key {
         case .text, .paste, .backspace, .delete: typing.hasTyped = true
@@ -16,17 +16,16 @@ extension Chat {
         }
     }
 
-    /// Whether the line is becoming a message, and no command.
+    /// Whether the line is becoming a message, not a command.
     private var isWriting: Bool {
         guard editor.characters.first == "/" else { return ChatLine(editor.text) != .nothing }
         // A message that begins with a slash.
         return editor.characters.starts(with: "//")
     }
 
-    /// Tells others that somebody writes here, if that is to be told now. They need not hear of it,
-    /// so nothing is said where it cannot be told.
+    /// Sends a typing indicator if one is due. Failures are ignored: others need not hear of it.
     ///
-    /// - Returns: whether the daemon was asked: something may have come beside its answer.
+    /// - Returns: whether the daemon was called: events may have arrived with its answer.
     func tellTyping() -> Bool {
         guard isLive, typing.tellsTyping, typing.hasTyped else { return false }
         typing.hasTyped = false
@@ -44,7 +43,7 @@ extension Chat {
         return true
     }
 
-    /// Somebody else writes here.
+    /// Somebody else is typing here.
     func hearTyping(_ data: JSONValue?) {
         guard isLive, data?["channel"] == .string(room.id),
             let id = data?["member"]?["id"]?.stringValue, names.ownNames[id] == nil

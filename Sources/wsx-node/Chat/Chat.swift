@@ -3,14 +3,14 @@ import WorkspaceModel
 
 /// `chat`: one conversation, line by line, on a terminal or between two pipes.
 ///
-/// It waits in one place, for keys, for the daemon and for signals. Everything between two waits
-/// is short: calls go to a daemon on the same machine, and give up after a while.
+/// It waits in one place, for keys, the daemon and signals. Everything between two waits is short:
+/// calls go to a daemon on the same machine, and time out.
 final class Chat {
     let session: Session
     let live: any LiveInput
-    /// Whether there is a terminal with a prompt; otherwise lines come in and lines go out.
+    /// Whether there is a terminal with a prompt; otherwise it reads and writes plain lines.
     let isLive: Bool
-    /// Whether somebody sits there: at a prompt, or at a terminal that can only print lines.
+    /// Whether a person reads along: at a prompt, or at a terminal that can only print lines.
     let hasReader: Bool
     var client: ControlClient?
     var room: ChatRoom
@@ -19,26 +19,26 @@ final class Chat {
     var editor = LineEditor()
     var view = LineView()
     var screen: LiveScreen
-    /// The beginning of a line, in a pipe.
+    /// The beginning of an unfinished line from a pipe.
     var partialLine: [UInt8] = []
 
-    /// The stream of events, and how the daemon is.
+    /// The event stream, and the state of the daemon.
     var link = Link()
-    /// What was said here, and is not told of yet.
+    /// Messages sent here and not confirmed by an event.
     var outbox = Outbox()
-    /// The last message on the screen, and who has it.
+    /// The last message on the screen, and its tick.
     var bottom = Bottom()
-    /// Whether others are told that somebody writes here.
+    /// The state of our typing indicator.
     var typing = Typing()
-    /// What others are called.
+    /// Names of other conversations and people.
     var names = Names()
-    /// How it ends.
+    /// The exit status, once it ends.
     var status: Int32?
     var hasFailed = false
 
-    /// What `trouble` is while the daemon is there and has no keys.
+    /// The value of `trouble` while the daemon is locked.
     static let locked = "locked"
-    /// How long the daemon may think about a call, if nobody said otherwise.
+    /// The default timeout of a call.
     static let patience: Int64 = 15_000
 
     init(_ session: Session, _ live: any LiveInput, isLive: Bool) {
@@ -68,9 +68,9 @@ final class Chat {
 
     // MARK: The loop
 
-    /// Talks until somebody leaves, or a signal ends it.
+    /// Runs until the user leaves, or a signal ends it.
     ///
-    /// - Parameter channel: where to begin; without one, in the channel that everybody is in.
+    /// - Parameter channel: the first conversation; the default channel without one.
     /// - Returns: the exit status.
     func run(in channel: String?) throws(NodeError) -> Int32 {
         try connect()
@@ -81,7 +81,7 @@ final class Chat {
             try settle()
             if let status { return status }
             draw()
-            // Behind the drawing, so that no key waits for the daemon to be seen.
+            // After drawing, so that no key waits for the daemon to become visible.
             if tellTyping() { continue }
             for wake in live.wait(for: client?.transport, within: patience()) {
                 try handle(wake)
@@ -90,7 +90,7 @@ final class Chat {
         }
     }
 
-    /// Takes what the daemon has said, and does what is due. While that is done more may come.
+    /// Handles events, and does what is due. More events may arrive meanwhile.
     private func settle() throws(NodeError) {
         repeat {
             try trying { () throws(NodeError) in
@@ -99,12 +99,12 @@ final class Chat {
             }
         } while client?.hasMore == true
         guard status != nil else { return }
-        // One's own last line stays, as all others do.
+        // Your last line stays, like all others.
         if isLive { write(screen.print("")) }
         tellUnsent()
     }
 
-    /// Says what is lost with this conversation, so that it can be copied.
+    /// Prints unsent messages, so that they can be copied.
     private func tellUnsent() {
         guard !outbox.unsent.isEmpty else { return }
         let lines = outbox.unsent.count == 1 ? "1 line was" : "\(outbox.unsent.count) lines were"
@@ -116,8 +116,8 @@ final class Chat {
         if status == 0 { status = 1 }
     }
 
-    /// Runs what may fail: a daemon that has gone is waited for on a terminal, and anything else
-    /// is said.
+    /// Runs what may fail: on a terminal, waits for a daemon that has gone;
+    /// reports any other failure.
     func trying(_ body: () throws(NodeError) -> Void) throws(NodeError) {
         do throws(NodeError) { try body() } catch {
             guard Self.isAway(error) else { return complain(error) }
@@ -132,7 +132,7 @@ final class Chat {
             if isLive { try press(bytes) } else { try takeLines(bytes) }
         case .endOfInput:
             if !isLive, !partialLine.isEmpty { try takeLines([UInt8(ascii: "\n")]) }
-            // Who sat there was told at once.
+            // A person was told at once.
             status = status ?? (hasFailed && !hasReader ? 1 : 0)
         case .answered: break
         case .resized, .resumed: resize(isBack: wake == .resumed)
@@ -141,9 +141,9 @@ final class Chat {
         }
     }
 
-    /// How long nothing has to be done, in milliseconds.
+    /// How long there is nothing to do, in milliseconds.
     private func patience() -> Int64? {
-        // While the daemon is away nobody can be asked, and what is due would be due at once.
+        // While the daemon is away nothing can be requested, and anything due would be due at once.
         let due =
             client == nil
             ? [link.retry?.due, room.typing.due]
@@ -156,13 +156,13 @@ final class Chat {
     private func press(_ bytes: [UInt8]) throws(NodeError) {
         for key in decoder.take(bytes) {
             guard status == nil else { return }
-            // A number means what stood there when its line was begun.
+            // A number refers to the message that had it when the line was begun.
             if editor.text.isEmpty { room.begunAt = room.shownCount }
             noteTyping(key)
             switch editor.press(key) {
             case nil: break
             case .submit(let line):
-                // Whoever has sent it writes no more.
+                // After sending, the user no longer counts as typing.
                 typing.hasTyped = false
                 try submit(ChatLine(line))
                 try trying(drain)
@@ -182,13 +182,13 @@ final class Chat {
         }
     }
 
-    /// What one message holds at most.
+    /// The maximum size of a message.
     private static let mostText = "\(Limits.messageTextBytesMax / 1024) KiB"
-    /// What a terminal keeps of a line that it edits itself; it drops the rest of a longer one.
+    /// The maximum of a line that the terminal edits itself; it drops the rest of a longer one.
     private static let terminalLineBytesMax = 4_095
 
-    /// Does what a line asks for. What is said is kept while the daemon is away; of anything else
-    /// that only the daemon can do it is told that it was not done.
+    /// Carries out a line. A message is kept while the daemon is away; any other action that needs
+    /// the daemon is reported as not done.
     private func submit(_ line: ChatLine) throws(NodeError) {
         guard line.asksDaemon else {
             return try trying { () throws(NodeError) in try obey(line) }
@@ -217,8 +217,8 @@ final class Chat {
         screen.rows = size.rows
     }
 
-    /// Lines of a pipe. Each is a message as it stands: whoever writes into the pipe may be
-    /// passing on what others wrote, and that must not become a command.
+    /// Lines from a pipe. Each is a message as it is: the pipe may pass on other people's text,
+    /// which must not become a command.
     private func takeLines(_ bytes: [UInt8]) throws(NodeError) {
         for byte in bytes {
             guard byte == UInt8(ascii: "\n") else {
@@ -239,7 +239,7 @@ final class Chat {
                 }
                 try obey(
                     io.isInputTerminal || line.isEmpty ? ChatLine(line) : .say(line))
-                // However many lines come at once, what the stream tells of them is taken between.
+                // Handles events between lines, however many lines arrive at once.
                 try drain()
             }
         }
@@ -247,7 +247,7 @@ final class Chat {
 
     // MARK: Showing
 
-    /// The line that is being written, and what may still change above it.
+    /// Draws the line being edited, and the changeable lines above it.
     private func draw() {
         guard isLive else { return }
         let state = link.trouble.map { " (\($0))" } ?? ""
@@ -265,25 +265,25 @@ final class Chat {
         if !live.write(text) { status = status ?? 141 }
     }
 
-    /// Prints what is final.
+    /// Prints final text.
     func print(_ text: String) {
         bottom.openMessage = nil
         write(isLive ? screen.print(text) : text)
     }
 
-    /// A remark of this program, which is nobody's message.
+    /// A remark by this program, not a message.
     func remark(_ text: String) {
         guard hasReader else { return }
         let rendering = rendering
         print(lines(text).map(rendering.dim).joined(separator: "\n  ") + "\n")
     }
 
-    /// A remark in rows that fit, so that none of them begins with what somebody else wrote.
+    /// A remark broken into rows that fit, so that no row begins with someone else's text.
     private func lines(_ text: String) -> [String] {
         isLive ? wrapped(text, columns: max(screen.columns - 2, 8)) : [text]
     }
 
-    /// Says what went wrong.
+    /// Reports a failure.
     func complain(_ error: NodeError) {
         hasFailed = true
         var error = error
@@ -295,7 +295,7 @@ final class Chat {
         }
     }
 
-    /// Shows a message under the others.
+    /// Shows a message below the others.
     func show(_ message: JSONValue) {
         let rendering = rendering
         room.note(message, nameColumns: columnWidth(rendering.author(of: message)))
@@ -319,7 +319,7 @@ final class Chat {
         bottom.openAfter = after
     }
 
-    /// - Parameter thread: the one that the line above belongs to.
+    /// - Parameter thread: the thread of the line above.
     private func text(
         of message: JSONValue, after lastThread: String?, _ rendering: Rendering
     ) -> String {
@@ -334,9 +334,9 @@ final class Chat {
             mark: hasReader ? room.mark : { _ in "" })
     }
 
-    /// Draws the last message of one's own anew, if nothing was printed under it.
+    /// Redraws your last message, if nothing was printed below it.
     ///
-    /// - Returns: whether it could be.
+    /// - Returns: whether that was possible.
     @discardableResult
     func redrawOpen() -> Bool {
         guard let openMessage = bottom.openMessage, let message = room.messages[openMessage],

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What a word behind a `/` does besides talking: to the conversation, the workspace or oneself.
+/// Commands after a `/` that act on the conversation, the workspace or you.
 enum ChatAction: Equatable {
     case search(String)
     case pin(String)
@@ -10,7 +10,7 @@ enum ChatAction: Equatable {
     case star(String)
     case unstar(String)
     case stars
-    /// A message or `here`, and when and of what.
+    /// A message or `here`, and time and text.
     case remind(String, String)
     case reminders
     case dismiss
@@ -18,14 +18,14 @@ enum ChatAction: Equatable {
     case list
     case direct(name: String, text: String)
     case invite
-    /// For so many milliseconds, or until it is ended.
+    /// For this many milliseconds; permanently without.
     case mute(Int64?)
     case away(String?)
     case back
     case leave
     case next
 
-    /// `nil` for a word of none of these, and where what follows does not fit.
+    /// `nil` for any other word, or wrong arguments.
     init?(_ word: String, _ given: String) {
         switch (word, given.isEmpty) {
         case ("search", false): self = .search(given)

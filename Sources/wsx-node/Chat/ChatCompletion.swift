@@ -1,29 +1,29 @@
 import WorkspaceModel
 
-/// What the tab key puts behind an `@`, a `#` or the first `/`.
+/// Completes names after `@` or `#`, and commands after the first `/`.
 enum ChatCompletion {
-    /// What can be asked for.
+    /// Kinds of completions.
     enum Kind: Equatable { case words, channels, people }
 
-    /// What stands before the cursor and may be the beginning of a name.
+    /// Text before the cursor that may be the beginning of a name.
     struct Start: Equatable {
         let kind: Kind
-        /// Where the name begins, behind its sign.
+        /// Where the name begins, after its sign.
         let place: Int
-        /// What of it is typed.
+        /// The part typed so far.
         let typed: String
     }
 
-    /// What came of it.
+    /// The result of a completion.
     enum Outcome: Equatable {
         case nothing
-        /// Put this in the place of what is typed.
+        /// Replace the typed part with this.
         case replace(String)
-        /// There are several, and nothing more that they share.
+        /// There are several, without a longer common prefix.
         case choose([String])
     }
 
-    /// The beginnings before the cursor, the nearest first: names may contain blanks.
+    /// The possible beginnings before the cursor, the nearest first: names may contain blanks.
     static func starts(_ line: LineEditor) -> [Start] {
         let before = line.characters[..<line.cursor]
         if before.first == "/", !before.contains(" ") {
@@ -45,7 +45,7 @@ enum ChatCompletion {
         return found + bare(before)
     }
 
-    /// What follows a word that takes a name, which needs no sign there.
+    /// The argument of a command that takes a name, where no sign is needed.
     private static func bare(_ before: ArraySlice<Character>) -> [Start] {
         let words: [(word: String, kind: Kind)] = [("/join ", .channels), ("/dm ", .people)]
         return words.compactMap { word, kind in
@@ -56,10 +56,10 @@ enum ChatCompletion {
         }
     }
 
-    /// What completes `typed`. Names that a terminal cannot show as they are, are left out: nobody
-    /// could see what was put into their line.
+    /// Completes `typed`. Leaves out names that a terminal cannot show as they are: the user could
+    /// not see what was inserted.
     ///
-    /// - Parameter ending: what follows a whole name.
+    /// - Parameter ending: appended to a complete name.
     static func complete(_ typed: String, among names: [String], ending: String = " ") -> Outcome {
         guard let key = NameFolding.key(of: typed) else { return .nothing }
         let fitting = names.filter { name in

@@ -1,30 +1,30 @@
 import PeerNode
 import WorkspaceModel
 
-/// What a finished line of a conversation means: something to say, or a word behind a `/`.
+/// A parsed line of a conversation: a message, or a command after `/`.
 enum ChatLine: Equatable {
     case nothing
     case say(String)
     case help
     case join(String)
     case direct(String)
-    /// Who holds a message; without one, who is in the channel.
+    /// The holders of a message; without one, the members of the channel.
     case who(String?)
     case answer(message: String, text: String)
-    /// A message and its answers.
+    /// A message and its replies.
     case thread(String)
     case older
     case react(message: String, emoji: String)
     case edit(String)
     case delete(String)
     case unread
-    /// Something about this conversation, the workspace or oneself.
+    /// An action on this conversation, the workspace or you.
     case more(ChatAction)
     case quit
-    /// What is wrong with the line, in a sentence.
+    /// An error in the line, as a sentence.
     case misfit(String)
 
-    /// Whether only a daemon can do it, now: what is said is kept for it.
+    /// Whether it needs the daemon now: messages are kept for it instead.
     var asksDaemon: Bool {
         switch self {
         case .join, .direct, .who, .thread, .older, .react, .edit, .delete, .unread, .more: true
@@ -32,15 +32,15 @@ enum ChatLine: Equatable {
         }
     }
 
-    /// A word that can stand behind a `/`.
+    /// A command that can follow a `/`.
     struct Word {
         let word: String
-        /// What follows it, as help shows it.
+        /// Its arguments, as help shows them.
         let form: String
         let summary: String
     }
 
-    /// Every word, in the order in which help lists them.
+    /// All commands, in the order of the help.
     static let words: [Word] = [
         Word(word: "help", form: "", summary: "list these commands"),
         Word(word: "join", form: "#CHANNEL", summary: "switch to another channel"),
@@ -81,7 +81,7 @@ enum ChatLine: Equatable {
         Word(word: "quit", form: "", summary: "quit the chat; so does ctrl-D"),
     ]
 
-    /// - Parameter line: what was typed, whole.
+    /// - Parameter line: the whole line as typed.
     init(_ line: String) {
         guard line.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
             self = .nothing
@@ -100,7 +100,7 @@ enum ChatLine: Equatable {
         self = Self.command(word, arguments)
     }
 
-    /// Whether a line is more likely meant for the shell than for people.
+    /// Whether a line looks more like a shell command than a message.
     static func isForShell(_ text: String) -> Bool {
         let (first, rest) = ArgumentText.parted(String(text.drop { $0 == " " }))
         return first == "wsx-node" && !rest.isEmpty && !text.contains("\n")
@@ -149,7 +149,7 @@ enum ChatLine: Equatable {
         return String(scalars[...last])
     }
 
-    /// What `/help` prints, in lines of at most so many columns.
+    /// The output of `/help`, in lines of at most this many columns.
     static func helpText(columns: Int) -> String {
         let forms = words.map { "/\($0.word) \($0.form)" }
         let widest = forms.map(columnWidth).max() ?? 0

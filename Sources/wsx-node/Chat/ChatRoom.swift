@@ -1,34 +1,34 @@
 import PeerNode
 import WorkspaceModel
 
-/// What is known of the conversation on the screen: which it is, and the messages that were shown.
+/// The state of the conversation on the screen, and its shown messages.
 struct ChatRoom {
     /// `c_…`.
     let id: String
     /// `w_…`, once the conversation is known.
     let workspace: String?
-    /// As it was told last.
+    /// Its last known state.
     private(set) var channel: JSONValue
-    /// With its sign, as the prompt shows it; safe for a terminal.
+    /// With its sign, as in the prompt; safe for a terminal.
     private(set) var title = ""
-    /// Whether it is a public channel that one is not in, where one may read and write all the same.
+    /// Whether it is a public channel that the user has not joined, but may read and write.
     var isOutside: Bool
-    /// Messages that were shown.
+    /// The shown messages.
     private(set) var messages = RecentMessages()
-    /// Who has the newest message of one's own; of no other one that changes.
+    /// The receipts of your newest message; no other tick changes.
     var tick: ChatTick?
-    /// Who else is writing in it.
+    /// Who else is typing in it.
     var typing = TypingPeople()
     /// Columns of the widest name so far.
     private(set) var authorColumns = 0
-    /// How many messages had been shown when the line that is written was begun; `nil` where it
-    /// came as a whole.
+    /// How many messages had been shown when the line was begun; `nil` for a line
+    /// that arrived as a whole.
     var begunAt: Int?
     /// The day of the last line.
     var lastDay: Int64?
-    /// The thread of the last message: its own id of one that is no answer.
+    /// The thread of the last message; a message without a thread counts as its own.
     var lastThread: String?
-    /// Where the messages before the oldest one that was shown begin; `nil` where there are none.
+    /// The cursor of the messages before the oldest one shown; `nil` at the beginning.
     var older: String?
 
     init(_ channel: JSONValue) {
@@ -41,7 +41,7 @@ struct ChatRoom {
         take(channel)
     }
 
-    /// Takes over what the conversation is now.
+    /// Sets the conversation's current state.
     mutating func take(_ channel: JSONValue) {
         self.channel = channel
         let sign = Rendering.isDirect(channel) ? "@" : "#"
@@ -49,14 +49,14 @@ struct ChatRoom {
         title = sign + TerminalText.truncated(name, toColumns: 32)
     }
 
-    /// Notes a message that is shown; a newer state of one that was keeps its place.
+    /// Records a shown message; an update of a recorded one keeps its place.
     mutating func note(_ message: JSONValue, nameColumns: Int = 0) {
         guard message["id"]?.stringValue != nil else { return }
         messages.note(message)
         authorColumns = max(authorColumns, min(nameColumns, 16))
     }
 
-    /// Takes over a message that was looked up, and has no number.
+    /// Records a message that was looked up, without a number.
     mutating func know(_ message: JSONValue) { messages.know(message) }
 
     func has(_ id: String) -> Bool { messages[id] != nil }
@@ -66,33 +66,32 @@ struct ChatRoom {
     /// How many messages were shown so far.
     var shownCount: Int { messages.shownCount }
 
-    /// The message that was written last, as its author's clock says: where that clock is ahead,
-    /// another than the one that was shown last.
+    /// The latest message by its author's clock: if that clock is ahead, not the one shown last.
     var latest: String? {
         func place(_ id: String) -> (Int64, String) { (messages[id]?["at"]?.integerValue ?? 0, id) }
         return order.max { place($0) < place($1) }
     }
 
-    /// The id of the newest message that was shown.
+    /// The id of the message shown last.
     var newest: String? { order.last }
 
-    /// The last message of one's own that still says something.
+    /// Your last message that was not deleted.
     var lastOwn: JSONValue? {
         order.reversed().lazy.compactMap { messages[$0] }.first {
             $0["self"] == true && $0["deleted"]?.isNull != false
         }
     }
 
-    /// The message that `text` names, as help explains it.
+    /// The message that a reference names, as explained by the help.
     ///
-    /// - Throws: a sentence for who wrote it.
+    /// - Throws: a sentence for the user.
     func message(_ typed: String) throws(NodeError) -> String {
         let text = ReferenceResolver.ending(ofShown: typed) ?? typed
         if text == "last", let newest { return newest }
         if text.utf8.first == UInt8(ascii: "@") {
             let name = String(text.dropFirst())
             if let id = order.last(where: { isAuthor(name, messages[$0]) }) { return id }
-            // Part of a name will do where it is that of one person here.
+            // A part of a name is enough if it matches one person here.
             let begun = order.filter { id in
                 authorName(of: messages[id]).map { PartOfName.is(name, in: $0) } == true
             }
@@ -142,8 +141,8 @@ struct ChatRoom {
         NodeError(.notFound, text, hint: "use last, @NAME, 1 for the newest, or an id")
     }
 
-    /// How many people have one's newest message, as far as is known: `✓1/2`, or `local` while
-    /// nobody does. Of an older one it is only said that it is `local`: here and nowhere else.
+    /// How many people have your newest message, as far as known: `✓1/2`, or `local` while nobody
+    /// does. An older one only shows `local`, if it is nowhere else.
     func mark(_ message: JSONValue) -> String {
         guard message["self"] == true, message["deleted"]?.isNull != false,
             message["state"] != "refused"
@@ -154,16 +153,16 @@ struct ChatRoom {
     }
 }
 
-/// Where the new part of a page begins.
+/// Where the unread part of a page begins.
 struct UnreadPlace {
-    /// The first new item, or the count of the items where none is new.
+    /// The first unread item, or the number of items if none is unread.
     let start: Int
-    /// The line above it, or `nil` where nothing is new.
+    /// The line above it, or `nil` if nothing is unread.
     let line: String?
 
     /// - Parameters:
     ///   - items: oldest first.
-    ///   - unread: messages of others that were not read, as the node counts them.
+    ///   - unread: unread messages of others, as counted by the node.
     init(_ items: [JSONValue], unread: Int64) {
         var left = unread
         var start = items.count

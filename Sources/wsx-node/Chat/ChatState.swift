@@ -1,60 +1,60 @@
 import WorkspaceModel
 
-/// What a conversation on a terminal remembers from one wait to the next.
+/// The state that a conversation on a terminal keeps between waits.
 extension Chat {
-    /// The stream of events, and how the daemon is.
+    /// The event stream, and the state of the daemon.
     struct Link {
-        /// The last event that was seen, after which a lost stream goes on.
+        /// The last event seen, after which a lost stream resumes.
         var cursor: String?
-        /// When to look for the daemon again, while it is away.
+        /// When to try the daemon again, while it is away.
         var retry: (due: Int64, delay: Int64)?
-        /// Why the daemon does not serve, as it was told last.
+        /// The last known reason why the daemon does not serve.
         var trouble: String?
     }
 
-    /// What was said here.
+    /// Messages entered here.
     struct Outbox {
-        /// What was said while nobody took it, with the keys that make it count once.
+        /// Messages that nobody accepted yet, with their idempotency keys.
         var unsent: [JSONObject] = []
-        /// What was sent from here, until the stream tells of it.
+        /// Messages sent from here, until their events arrive.
         var awaited = AwaitedEvents()
-        /// What somebody else said, and was asked to be deleted just now.
+        /// Someone else's message that was just asked to be deleted, once.
         var doomed: String?
-        /// What was about to be said and looks like a command for the shell.
+        /// A message that looks like a shell command, held back once.
         var doubted: String?
     }
 
-    /// The end of what is shown.
+    /// The end of the shown text.
     struct Bottom {
-        /// The message that may still change at the bottom of the screen.
+        /// The message at the bottom of the screen that may still change.
         var openMessage: String?
         /// The thread of the message above it.
         var openAfter: String?
-        /// When it is told in a line of its own that some have the newest message, and not all.
+        /// When to show in a line of its own that some people have the newest message, and not all.
         var tickDue: Int64?
-        /// When to ask again who has the newest message of one's own.
+        /// When to ask again who has your newest message.
         var watch: (message: String, due: Int64, delay: Int64)?
-        /// Whether something was shown that is not marked as read.
+        /// Whether something was shown that is not marked as read yet.
         var hasUnmarked = false
     }
 
-    /// Whether others are told that somebody writes here.
+    /// The state of our typing indicator.
     struct Typing {
-        /// Whether that is told at all.
+        /// Whether typing is reported at all.
         var tellsTyping = true
-        /// Whether keys have changed the line since it was last told that somebody writes, or sent.
+        /// Whether keys have changed the line since the last indicator, or since sending.
         var hasTyped = false
-        /// When that was told last, by conversation, as far as that keeps it from being told again.
+        /// When the last indicator was sent, by conversation, as long as that delays the next one.
         var toldTyping: [String: Int64] = [:]
     }
 
-    /// What others are called.
+    /// Names of other conversations and people.
     struct Names {
-        /// Conversations besides this one, by their ids, and when they were looked up.
+        /// Other conversations by id, with the time of their look-up.
         var others: [String: (channel: JSONValue, at: Int64)] = [:]
-        /// Whose the new devices are that were told of before they had said what they are called.
+        /// The people of new devices that were announced before their names arrived.
         var unnamedDevices: [String: String] = [:]
-        /// What one is called in the workspace, by one's id.
+        /// Your name in the workspace, by your id.
         var ownNames: [String: String] = [:]
     }
 }

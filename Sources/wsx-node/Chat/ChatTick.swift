@@ -1,11 +1,10 @@
 import WorkspaceModel
 
-/// How many people have a message of one's own: what its line says behind the text, `✓1/2`.
+/// How many people have a message of yours: the `✓1/2` behind its text.
 ///
-/// Counted are the people who are to read it, each once and without its author, and not the devices
-/// that carry it. Who came into the workspace after it was written, and who is first seen in the
-/// conversation later than the message was asked about, is not waited for: what they come to hold is
-/// no news of it.
+/// It counts people who should read it, each once and without the author, not their devices. It
+/// ignores people who joined the workspace after it was written, or who appeared in the
+/// conversation after the first look-up: their receipts are not news about it.
 struct ChatTick: Equatable {
     /// `m_…`.
     let message: String
@@ -13,14 +12,14 @@ struct ChatTick: Equatable {
     private let author: String?
     /// When it was written, milliseconds since 1970.
     private let at: Int64?
-    /// Who is waited for, once that is known.
+    /// The counted people, once known.
     private var audience: Set<String>?
     /// How many of them have it.
     private(set) var people: Int64 = 0
-    /// How many these are; `nil` until that is known.
+    /// Their number; `nil` until known.
     private(set) var readers: Int64?
 
-    /// Of a message that nobody is known to have.
+    /// The tick of a message that nobody is known to have.
     init?(_ message: JSONValue) {
         guard let id = message["id"]?.stringValue else { return nil }
         self.message = id
@@ -28,12 +27,12 @@ struct ChatTick: Equatable {
         at = message["at"]?.integerValue
     }
 
-    /// Whether everybody has it: nothing about it changes any more.
+    /// Whether everybody has it, so that nothing changes any more.
     var isSettled: Bool { readers.map { people >= $0 } ?? false }
 
-    /// Takes over who has it.
+    /// Takes over the holders.
     ///
-    /// - Parameter rows: those of `message.holders`, one for each device.
+    /// - Parameter rows: from `message.holders`, one for each device.
     mutating func take(_ rows: [JSONValue]) {
         guard !isSettled else { return }
         var verdicts: [String: Bool] = [:]
@@ -55,7 +54,7 @@ struct ChatTick: Equatable {
         return joined <= at
     }
 
-    /// Behind the text: nothing while nobody is waited for, `local` while nobody has it.
+    /// The text of the tick: empty if nobody is counted, `local` while nobody has it.
     var text: String {
         guard let readers, readers > 0 else { return "" }
         return people > 0 ? "  ✓\(people)/\(readers)" : "  local"

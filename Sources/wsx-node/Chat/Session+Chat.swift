@@ -15,8 +15,8 @@ extension Session {
         return try chat.run(in: parameters["channel"]?.stringValue)
     }
 
-    /// Whether others are told that somebody types here. They are not where the settings cannot be
-    /// read: they may say so.
+    /// Whether typing is reported to others. Not if the settings are unreadable: they may forbid
+    /// it.
     private var tellsTyping: Bool {
         do throws(NodeError) {
             let file = try ConfigFile(io.readFile(paths().configuration) ?? [])

@@ -1,17 +1,17 @@
 import WorkspaceModel
 
-/// Who is writing in the conversation on the screen, as others said last: each of them for 10 s
-/// (docs/PROTOCOL.md, 5.10), or until a message of theirs comes.
+/// The people typing in the conversation on the screen: each for 10 s after the last indicator
+/// (docs/PROTOCOL.md, 5.10), or until their message arrives.
 struct TypingPeople {
     private var people: [(id: String, name: String, until: Int64)] = []
 
-    /// More are not kept: from three on no name is shown.
+    /// The limit: from three people on no names are shown.
     static let countMax = 64
     private static let shownMilliseconds = Int64(Limits.typingMilliseconds)
     /// Columns of a name at most.
     private static let nameColumnsMax = 16
 
-    /// Somebody writes.
+    /// Somebody is typing.
     ///
     /// - Parameters:
     ///   - id: `u_…`.
@@ -26,18 +26,18 @@ struct TypingPeople {
         people.append((id, name, now &+ Self.shownMilliseconds))
     }
 
-    /// Somebody has sent what they were writing.
+    /// Somebody has sent their message.
     mutating func end(_ id: String?) { people.removeAll { $0.id == id } }
 
-    /// Forgets those whose time is over. A clock that was set back shows nobody for longer.
+    /// Removes expired people. After a clock was set back, nobody is shown for longer.
     mutating func expire(at now: Int64) {
         people.removeAll { $0.until <= now || $0.until &- now > Self.shownMilliseconds }
     }
 
-    /// When the next one is over; `nil` while nobody writes.
+    /// When the next one expires; `nil` while nobody types.
     var due: Int64? { people.map(\.until).min() }
 
-    /// A sentence about them in so many columns; empty while nobody writes.
+    /// A sentence about them in at most this many columns; empty while nobody types.
     func text(columns: Int) -> String {
         let said: String
         switch people.count {
@@ -51,7 +51,7 @@ struct TypingPeople {
         return TerminalText.truncated(said, toColumns: columns)
     }
 
-    /// A name in so many columns, and in four where there is hardly any room.
+    /// A name shortened to this many columns, at least four.
     private func name(_ place: Int, _ columns: Int) -> String {
         TerminalText.truncated(
             people[place].name, toColumns: min(max(columns, 4), Self.nameColumnsMax))

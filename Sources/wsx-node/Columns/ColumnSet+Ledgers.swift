@@ -1,7 +1,7 @@
 import PeerNode
 
 extension ColumnSet {
-    /// The columns of what is said of ledgers.
+    /// The columns of ledgers.
     static func ofLedgers(_ shape: Command.Shape) -> ColumnSet? {
         switch shape {
         case .ledgers:

@@ -1,7 +1,7 @@
 import PeerNode
 
 extension ColumnSet {
-    /// The columns of what somebody else has verified of people.
+    /// The columns of attestations.
     static func ofProofs(_ shape: Command.Shape) -> ColumnSet? {
         switch shape {
         case .attestations:

@@ -1,17 +1,17 @@
 import PeerNode
 
-/// Which fields of an object make a row, for people with titles, for `--plain` without.
+/// The fields of an object that make a row: with titles for people, without for `--plain`.
 struct ColumnSet {
     let titles: [String]
-    /// Fields, with a point where they are inside another.
+    /// Fields, with a point for nesting.
     let paths: [String]
-    /// The columns that a terminal may be too narrow for, those first that matter least.
+    /// Columns that may be dropped on a narrow terminal, the least important first.
     let drops: [Int]
-    /// The columns whose texts then stand below their row: what is long, and wanted all the same.
+    /// Columns whose texts may move below their row: long, but important.
     let below: [Int]
-    /// The columns that are there only where one of the rows has something in them.
+    /// Columns shown only if one of the rows has a value.
     let optional: [Int]
-    /// Those of `drops` that go before a text that may stand below its row is moved there, or cut.
+    /// Those of `drops` that go before a text is moved below its row, or cut.
     let early: [Int]
 
     /// - Parameters:
@@ -33,7 +33,7 @@ struct ColumnSet {
         self.optional = optional.compactMap { titles.firstIndex(of: $0) }
     }
 
-    /// Whether a column says something about a thing, and may be cut; others are copied.
+    /// Whether a column describes a thing, and may be cut; other columns are copied.
     func isDescribing(_ column: Int) -> Bool {
         [
             "name", "label", "topic", "last.text", "author.name", "member.name", "owner.name",
@@ -42,7 +42,7 @@ struct ColumnSet {
         ].contains(paths[column])
     }
 
-    /// Whether a text of this column is read whole wherever it stands.
+    /// Whether a text of this column is always shown whole.
     func isWhole(_ column: Int) -> Bool { !early.isEmpty && below.contains(column) }
 
     /// Whether a column holds points in time, in milliseconds since 1970.
@@ -58,10 +58,10 @@ struct ColumnSet {
             }
     }
 
-    /// Whether a column says by a code why a link ended.
+    /// Whether a column contains the code for the end of a link.
     func isEnding(_ column: Int) -> Bool { paths[column] == "last_error" }
 
-    /// Whether a column holds ids, whose end will do.
+    /// Whether a column contains ids, of which the end is enough.
     func isIdentifier(_ column: Int) -> Bool {
         ["id", "device", "peer", "workspace", "invite"].contains(paths[column])
     }
@@ -70,14 +70,14 @@ struct ColumnSet {
         "ID": "id", "AT": "at", "AUTHOR": "author.name", "CHANNEL": "channel", "TEXT": "text",
     ])
 
-    /// The columns of an answer of this shape, or `nil` where it is shown field by field.
+    /// The columns of an answer of this shape, or `nil` if it is shown field by field.
     ///
-    /// - Parameter isPlain: whether programs read them, for whom they stay what they were.
+    /// - Parameter isPlain: whether programs read them, for whom the columns never change.
     static func of(_ shape: Command.Shape, isPlain: Bool) -> ColumnSet? {
         isPlain ? plain(shape) : forPeople(shape) ?? plain(shape)
     }
 
-    /// The columns of answers of which people are shown others than programs.
+    /// The columns that differ between people and programs.
     private static func forPeople(_ shape: Command.Shape) -> ColumnSet? {
         switch shape {
         case .presences:
@@ -179,7 +179,7 @@ struct ColumnSet {
         }
     }
 
-    /// The same for what is said of devices, of who comes in, and of peers.
+    /// The columns of devices, join requests and peers.
     private static func ofDevices(_ shape: Command.Shape) -> ColumnSet? {
         switch shape {
         case .devices, .renamedDevice, .revokedDevice:

@@ -1,15 +1,15 @@
 import PeerNode
 import WorkspaceModel
 
-/// What may stand where the cursor is, from the table of commands.
+/// The possible words at the cursor, from the table of commands.
 struct Completion {
-    /// A word, and what it is about.
+    /// A word with its description.
     struct Candidate: Equatable {
         let word: String
         var summary = ""
     }
 
-    /// What only the daemon knows.
+    /// Names that only the daemon knows.
     enum Names: CaseIterable {
         case channels, openChannels, archivedChannels, members, workspaces, invites, requests,
             devices, peers
@@ -17,15 +17,15 @@ struct Completion {
 
     private let commands: [Command]
     private let names: (Names) -> [Candidate]
-    /// The command's words so far, and whether more of them may come.
+    /// The command's words so far, and whether more may follow.
     private var words: [String] = []
     private var takesWords = true
     private var takesFlags = true
-    /// Words that stand without a flag, behind those of the command.
+    /// Words without a flag, after those of the command.
     private var positional: [String] = []
-    /// What the word at the cursor is the value of.
+    /// The flag whose value the word at the cursor is.
     private var awaited: Awaited?
-    /// Flags that say which node and which workspace is meant.
+    /// Flags that select the node and the workspace.
     private(set) var globals: [String: String] = [:]
 
     private enum Awaited {
@@ -35,7 +35,7 @@ struct Completion {
 
     /// - Parameters:
     ///   - given: the words before the one at the cursor, without the program's name.
-    ///   - names: asked only for what can stand at the cursor.
+    ///   - names: called only for what is possible at the cursor.
     init(
         _ given: [String], _ commands: [Command], names: @escaping (Names) -> [Candidate]
     ) {
@@ -97,7 +97,7 @@ struct Completion {
 
     // MARK: The word at the cursor
 
-    /// What begins like `current`, each once.
+    /// The candidates that begin with `current`, without duplicates.
     func candidates(for current: String) -> [Candidate] {
         var seen: Set<String> = []
         return all(current).filter { candidate in
@@ -120,7 +120,7 @@ struct Completion {
         return (takesWords && positional.isEmpty ? nextWords : []) + positionValues
     }
 
-    /// The values of a flag, each behind what is typed of it.
+    /// The values of a flag, each prefixed with the typed part.
     private func attached(_ head: String, to name: String) -> [Candidate] {
         let found: [Candidate]
         if let own = ownFlag(name) {
@@ -145,7 +145,7 @@ struct Completion {
 
     private var nextWords: [Candidate] { Self.nextWords(after: words, commands) }
 
-    /// The words that go on with `words`, in the order of the table.
+    /// The words that can follow `words`, in the order of the table.
     private static func nextWords(after words: [String], _ commands: [Command]) -> [Candidate] {
         var found: [Candidate] = []
         for command in commands {
@@ -167,10 +167,10 @@ struct Completion {
 
     private var positionValues: [Candidate] { positionParameter.map(values) ?? [] }
 
-    /// What a word without a flag is at the cursor.
+    /// The positional parameter at the cursor.
     private var positionParameter: ParameterDefinition? {
         guard let command, let line = command.line, !line.positions.isEmpty else { return nil }
-        // The last may be a list, which takes all that follows.
+        // The last may be a list, which takes all further words.
         let place = min(positional.count, line.positions.count - 1)
         guard let parameter = command.parameters.first(where: { $0.name == line.positions[place] })
         else { return nil }
@@ -206,7 +206,7 @@ struct Completion {
         }
     }
 
-    /// Those that the command does not refuse: nothing more is said in an archived one.
+    /// The channels that the command accepts: archived ones accept no messages.
     private var channels: [Candidate] {
         switch command?.line?.channels ?? .all {
         case .archived: names(.archivedChannels)
@@ -215,7 +215,7 @@ struct Completion {
         }
     }
 
-    /// Whether the name of a file may stand at the cursor, which the shell completes.
+    /// Whether a file name is possible at the cursor, which the shell completes.
     func takesPath(_ current: String) -> Bool {
         switch awaited {
         case .own(let parameter): return Self.isPath(parameter)
@@ -237,12 +237,12 @@ struct Completion {
             || parameter.pictureTarget != nil
     }
 
-    /// Whether a word chooses the setting that another one is the value of.
+    /// Whether a word selects the setting whose value is another one.
     private var takesSettings: Bool {
         command?.parameters.contains { $0.name == "setting" && $0.isLocal } == true
     }
 
-    /// The words that the setting takes which was typed before.
+    /// The values of the setting typed before.
     private var settingValues: [Candidate] {
         let setting = positional.first
         guard let parameter = command?.parameters.first(where: { $0.name == setting }),
@@ -251,7 +251,7 @@ struct Completion {
         return words.map { Candidate(word: $0) }
     }
 
-    /// Texts of which the program knows what they may be.
+    /// Texts with known values.
     private func texts(_ parameter: ParameterDefinition) -> [Candidate] {
         switch (command?.flow ?? .call, parameter.name) {
         case (.help, "topic"):

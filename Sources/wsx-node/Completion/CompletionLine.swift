@@ -1,15 +1,15 @@
-/// A command line as bash hands it over, cut into words up to the cursor.
+/// A command line from bash, split into words up to the cursor.
 struct CompletionLine {
-    /// The words before the one at the cursor, the program's name among them.
+    /// The words before the one at the cursor, including the program's name.
     private(set) var words: [String] = []
     /// The word at the cursor, without its quotes.
     private(set) var current = ""
     /// The word at the cursor as it is typed.
     private(set) var typed = ""
-    /// The quote that the cursor is inside of.
+    /// The open quote at the cursor.
     private(set) var quote: Unicode.Scalar?
 
-    /// Reads quotes and backslashes as a shell does, and expands nothing.
+    /// Parses quotes and backslashes as a shell does, without expansion.
     init(_ line: String) {
         var isEscaped = false
         var isWord = false
@@ -40,17 +40,17 @@ struct CompletionLine {
         }
     }
 
-    /// The word that a shell hands over as it is typed, without its quotes.
+    /// A word without the quotes with which a shell passes it on.
     static func unquoted(_ word: String) -> String {
         let line = CompletionLine(word)
-        // Between words of a line there are none.
+        // An unquoted blank would have split it; such a word is returned as it is.
         return line.words.isEmpty ? line.current : word
     }
 
-    /// What bash has to put in the place of `word`, the part of `typed` that it completes.
+    /// The text with which bash must replace `word`, the part of `typed` that it completes.
     ///
-    /// Bash breaks words at signs such as `=`, so a candidate may be longer than what it replaces.
-    /// Returns `nil` for what cannot be written there.
+    /// Bash breaks words at characters such as `=`, so a candidate may be longer than what it
+    /// replaces. Returns `nil` for what cannot be written there.
     func replacement(of word: String, by candidate: String) -> String? {
         let rest = candidate.unicodeScalars.dropFirst(stays(before: word, of: candidate))
         switch quote {
@@ -59,7 +59,7 @@ struct CompletionLine {
                 if scalar == "'" { made += "'\\'" }
                 made.unicodeScalars.append(scalar)
             }
-        // The shell looks for its history between these, whatever stands before the sign.
+        // Inside double quotes the shell expands history at `!`, whatever precedes it.
         case "\""?:
             return candidate.utf8.contains(UInt8(ascii: "!"))
                 ? nil : String(String.UnicodeScalarView(rest))
@@ -67,7 +67,7 @@ struct CompletionLine {
         }
     }
 
-    /// So many signs of a candidate stand before `word` already, and stay there.
+    /// How many characters of a candidate are before `word` already, and stay there.
     private func stays(before word: String, of candidate: String) -> Int {
         let kept = typed.unicodeScalars.count - word.unicodeScalars.count
         guard kept > 0, typed.hasSuffix(word) else { return 0 }
@@ -76,7 +76,7 @@ struct CompletionLine {
             ? part.unicodeScalars.count : 0
     }
 
-    /// A word of which no sign means anything to a shell.
+    /// A word with every character escaped that is special to a shell.
     private static func escaped(_ word: String) -> String {
         var made = ""
         for scalar in word.unicodeScalars {

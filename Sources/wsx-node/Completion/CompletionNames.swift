@@ -1,14 +1,14 @@
 import PeerNode
 import WorkspaceModel
 
-/// Names that a daemon knows, asked for while somebody waits for the shell: within 50 ms, or none.
+/// Names from the daemon, requested while the user waits for the shell: within 50 ms, or none.
 struct CompletionNames {
     let io: any ProgramIO
     let socket: String
     let workspace: String?
     private let end: Int64
 
-    /// How long a person may be kept waiting, in milliseconds.
+    /// The maximum wait, in milliseconds.
     static let patience: Int64 = 50
 
     init(io: any ProgramIO, socket: String, workspace: String?) {
@@ -18,7 +18,7 @@ struct CompletionNames {
         end = io.now + Self.patience
     }
 
-    /// What can be written for one of these, in the order of the node's list.
+    /// The candidates of one kind, in the order of the node's list.
     func list(_ what: Completion.Names) -> [Completion.Candidate] {
         switch what {
         case .channels: return channels { _ in true }
@@ -59,7 +59,7 @@ struct CompletionNames {
             given["workspace"] = .string(workspace)
         }
         let answer = try? client.call(method, given)
-        // An answer in many pieces may have taken longer than each piece was waited for.
+        // An answer in many pieces may have taken longer than the wait for each piece.
         guard io.now <= end else { return [] }
         return answer?["items"]?.arrayValue ?? []
     }
@@ -72,12 +72,12 @@ struct CompletionNames {
         return Completion.Candidate(word: sign + text, summary: summary)
     }
 
-    /// Whether `text` may be put into a line: what a shell takes for nothing but a word once it is
-    /// quoted.
+    /// Whether `text` may be inserted into a line: once quoted, a shell must
+    /// read it as a plain word.
     ///
-    /// Names are foreign, and a completed line is run by whoever hits Return. So every sign but
-    /// letters is quoted, by us or by the shell, and those with which a shell runs commands are
-    /// left out all the same.
+    /// Names come from others, and the user runs a completed line by pressing Return. So everything
+    /// but letters is quoted, by us or by the shell, and characters that can make a shell run
+    /// commands are excluded anyway.
     static func isSafe(_ text: String) -> Bool {
         guard let first = text.utf8.first, first != UInt8(ascii: "-"), sanitised(text) == text,
             text.utf8.last != 0x20, first != 0x20

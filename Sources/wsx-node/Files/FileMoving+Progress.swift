@@ -1,11 +1,11 @@
 import PeerNode
 import WorkspaceModel
 
-/// What is going on in a call that looks for somebody, and may then fetch a lot.
+/// Progress of a call that searches for peers, and may then fetch a lot.
 extension FileMoving {
-    /// Makes such a call. A person at a terminal is told at once what is looked for, and then what comes.
+    /// Makes such a call. At a terminal it shows at once what is searched for, then the progress.
     ///
-    /// - Parameter what: whom it looks for, in words.
+    /// - Parameter what: whom it searches for, in words.
     func call(
         _ method: String, _ parameters: JSONObject, lookingFor what: String,
         _ client: inout ControlClient
@@ -15,7 +15,7 @@ extension FileMoving {
         }
         let limit = DurationText.text(parameters["timeout_ms"]?.integerValue ?? 30_000)
         io.tell("Looking for \(what), for up to \(limit). Ctrl-C stops.\n")
-        // A home without an identity hears nothing yet.
+        // A home without an identity has no events yet.
         _ = try? client.subscribe([
             "types": JSONValue(texts: [
                 EventType.peerConnected.word, PassingEventType.syncProgress.rawValue,
@@ -28,12 +28,12 @@ extension FileMoving {
         }
     }
 
-    /// A line about what has happened; `nil` where there is nothing to say.
+    /// A progress line for an event; `nil` if there is nothing to show.
     static func progress(_ event: JSONValue, of method: String) -> String? {
         switch EventName(of: event) {
         case .kept(.peerConnected):
-            // What they are called comes with what is fetched from them. Until then a node knows what they
-            // were called when they came in, which may be another name.
+            // Peers' current names are part of what is fetched. Until then a node only knows their
+            // names from when they joined.
             return Command.shape(of: method) == .deviceLink
                 ? "connected to another device" : "connected to someone in the workspace"
         case .passing(.syncProgress):

@@ -1,16 +1,17 @@
 import PeerNode
 import WorkspaceModel
 
-/// Waiting for a file that is being fetched, with its progress.
+/// Waiting for a file that is being fetched, showing progress.
 extension FileMoving {
-    /// How often a transfer is looked at, and how often its progress is told where no terminal shows it.
+    /// How often a transfer is polled, and how often progress is printed without a terminal.
     private static let fetchStep: Int64 = 200
     private static let progressStep: Int64 = 10_000
 
-    /// Waits until all of a file is here. Whoever stops that does not stop the transfer.
+    /// Waits until a file is complete. Interrupting the wait does not stop the transfer.
     ///
-    /// - Parameter limit: how long at most, in milliseconds; `nil` for as long as there is a chance.
-    /// - Returns: whether it is; else nobody sends it.
+    /// - Parameter limit: how long at most, in milliseconds; `nil` for as long as
+    ///   there is a chance.
+    /// - Returns: whether it is complete; if not, nobody sends it.
     func fetch(
         _ blob: JSONValue, for limit: Int64?, _ client: inout ControlClient
     ) throws(NodeError) -> Bool {
@@ -37,7 +38,8 @@ extension FileMoving {
         return true
     }
 
-    /// Whether nobody has sent it for as long as the call says, or else the node, who knows the others.
+    /// Whether nobody has sent it for as long as the call allows or, without a limit, the node
+    /// considers hopeless.
     private func isMissed(_ file: JSONValue, for limit: Int64?, since begunAt: Int64) -> Bool {
         guard let idleSince = file["waiting_since"]?.integerValue,
             let patience = limit ?? file["patience_ms"]?.integerValue

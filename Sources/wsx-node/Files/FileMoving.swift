@@ -1,32 +1,33 @@
 import PeerNode
 import WorkspaceModel
 
-/// Files: adding them to a message, and fetching and saving them.
+/// File commands: attaching files to a message, fetching and saving them.
 struct FileMoving: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// What became of the files of a message.
+    /// The result of adding a message's files.
     struct AddedFiles {
-        /// The ids under which the message can name them.
+        /// The ids for the message.
         var ids: [JSONValue] = []
-        /// Whether some are left out; why is told by then.
+        /// Whether some were left out; the reason was shown already.
         var isPartial = false
-        /// Bytes of those that the message itself holds.
+        /// Bytes of the files embedded in the message.
         var inlineBytes: Int64 = 0
     }
 
-    /// Files up to here lie in their message, and so many bytes of them in all.
+    /// The size up to which a file is embedded, and the limit for all of them.
     private static let inlineMax = Int64(Limits.inlineFileBytesMax)
     private static let inlineInAllMax = Int64(Limits.inlineFileBytesInAllMax)
-    /// So many files go with every message, whatever the policy says.
+    /// This many files are allowed in every message, whatever the policy says.
     private static let filesUsual = Limits.filesPerMessageUsual
 
-    /// Has the daemon read files. One that is named twice, or too large, is left out and told.
+    /// Makes the daemon read files. Duplicates and files that are too large are left
+    /// out, with a warning.
     ///
-    /// - Parameter isNeeded: whether the message is nothing without a file.
-    /// - Throws: why the only file cannot be sent, or where there are more than a message may have.
+    /// - Parameter isNeeded: whether the message is empty without a file.
+    /// - Throws: why the only file cannot be sent, or if there are too many files.
     func added(
         _ files: [String], isNeeded: Bool, _ client: inout ControlClient
     ) throws(NodeError) -> AddedFiles {
@@ -62,7 +63,7 @@ struct FileMoving: SessionPart {
         return added
     }
 
-    /// Has the daemon read one file, beside its message where that has no more room for small ones.
+    /// Makes the daemon read one file, as a blob if the message has no room to embed it.
     private func add(
         _ path: String, _ client: inout ControlClient, besides inlineBytes: Int64
     ) throws(NodeError) -> JSONValue {
@@ -72,7 +73,7 @@ struct FileMoving: SessionPart {
         return try client.call("blob.add", given)
     }
 
-    /// Says before anything is read that there are more files than a message may have.
+    /// Checks the number of files before any is read.
     private func checkCount(_ count: Int, _ client: inout ControlClient) throws(NodeError) {
         guard count > Self.filesUsual else { return }
         let given: JSONObject = workspace.map { ["workspace": .string($0)] } ?? [:]
@@ -81,7 +82,7 @@ struct FileMoving: SessionPart {
         throw .tooManyFiles(most: Int(clamping: most))
     }
 
-    /// Tells of files that the daemon left out.
+    /// Warns of files that the daemon left out.
     func tellRefused(_ message: JSONValue) {
         for file in message["refused"]?.arrayValue ?? [] {
             let name = sanitised(file["name"]?.stringValue ?? "")
@@ -92,7 +93,7 @@ struct FileMoving: SessionPart {
         }
     }
 
-    /// Has the daemon read the pictures that a command names by their paths.
+    /// Makes the daemon read the pictures that a command names by path.
     func addPictures(
         to values: inout JSONObject, of command: Command
     ) throws(NodeError) {
@@ -110,7 +111,7 @@ struct FileMoving: SessionPart {
         }
     }
 
-    /// Whether a word is the id of a file, and no path: `./b_…` is a path.
+    /// Whether a word is the id of a file and not a path: `./b_…` is a path.
     private func isBlobID(_ text: String) -> Bool {
         text.hasPrefix("b_")
             && text.utf8.allSatisfy { byte in
@@ -118,7 +119,7 @@ struct FileMoving: SessionPart {
             }
     }
 
-    /// Refuses what would need two standard inputs, and a name for what has one.
+    /// Refuses two uses of standard input, and a file name for something that has one.
     func checkInput() throws(NodeError) {
         let files = scan.values["file"]?.arrayValue?.compactMap(\.stringValue) ?? []
         let count = files.count { $0 == "-" } + (scan.values["text"]?.stringValue == "-" ? 1 : 0)
@@ -142,7 +143,7 @@ struct FileMoving: SessionPart {
             try io.connect(try paths().socket), timeoutMilliseconds: answerMilliseconds)
     }
 
-    /// Hands standard input in as a file, and gives what the daemon says of it.
+    /// Uploads standard input as a file, and returns the daemon's answer.
     private func handedIn() throws(NodeError) -> JSONValue {
         if io.isInputTerminal { io.tell("Ctrl-D on a line of its own ends the file.\n") }
         let folder = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
@@ -151,7 +152,7 @@ struct FileMoving: SessionPart {
         return try carrier.put(source, name: scan.values["name"]?.stringValue ?? "file")
     }
 
-    /// `file put`: hands a file in, and prints the id under which a message can name it.
+    /// `file put`: uploads a file, and prints the id for use in a message.
     func addFile(_ command: Command) throws(NodeError) -> Int32 {
         let path = scan.values["path"]?.stringValue
         guard path == "-" || scan.values["name"] == nil else {
@@ -175,13 +176,13 @@ struct FileMoving: SessionPart {
         return 0
     }
 
-    /// The same as `saveFile` where the path is `-`: the file goes to standard output.
+    /// `saveFile` with the path `-`: the file goes to standard output.
     func printFile(_ command: Command) throws(NodeError) -> Int32 {
         guard !io.isOutputTerminal else {
             throw .usage("a file is not printed on a terminal", hint: "redirect it: … > FILE")
         }
         var session = self
-        // No folder is meant, and the method wants one.
+        // The method requires a folder, though none is used.
         session.scan.values["folder"] = "/"
         let parameters = try session.parameters(for: command)
         var client = try client()
@@ -193,7 +194,7 @@ struct FileMoving: SessionPart {
         return 0
     }
 
-    /// `file get` and `attachment save`: fetches with its progress, then saves.
+    /// `file get` and `attachment save`: fetches, showing progress, then saves.
     func saveFile(_ command: Command) throws(NodeError) -> Int32 {
         var session = self
         let place = place(scan.values["path"]?.stringValue)
@@ -209,25 +210,25 @@ struct FileMoving: SessionPart {
         var client = try client()
         let limit = parameters["timeout_ms"]?.integerValue
         if try !fetch(try blob(parameters, &client), for: limit, &client) {
-            // It was waited for. The daemon says what is missing in its own words.
+            // The wait is over. The daemon explains what is missing.
             parameters["timeout_ms"] = 0
         }
         return try callAndPrint(command, parameters)
     }
 
-    /// Where a path leads: a folder that is there, or a new file in one.
+    /// The target of a path: an existing folder, or a new file in one.
     private func place(_ path: String?) -> (folder: String, name: String?) {
         guard let path, !path.isEmpty else { return (".", nil) }
-        // Only of a folder there is something below.
+        // Only a folder has entries.
         if path.utf8.last == UInt8(ascii: "/") || io.exists(path + "/.") { return (path, nil) }
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
-    /// The id of the file that a command is about.
+    /// The id of a command's file.
     ///
-    /// - Throws: `not_found` for a message that is not there, or has no file at that place.
+    /// - Throws: `not_found` if the message does not exist, or has no file at that place.
     private func blob(
         _ parameters: JSONObject, _ client: inout ControlClient
     ) throws(NodeError) -> JSONValue {

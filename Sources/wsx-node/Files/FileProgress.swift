@@ -1,8 +1,8 @@
 import WorkspaceModel
 
-/// How far a transfer is, in words and as a bar. It never goes back, and never beyond its end.
+/// The progress of a transfer, in words and as a bar. It never decreases, and never exceeds 100 %.
 struct FileProgress {
-    /// Whether a bar stands on the terminal.
+    /// Whether a bar is on the terminal.
     var isShown = false
     private let begunAt: Int64
     private var size: Int64 = 0
@@ -17,7 +17,7 @@ struct FileProgress {
         now = begunAt
     }
 
-    /// Takes up what the daemon says of a file.
+    /// Updates the state from the daemon's file object.
     mutating func note(_ file: JSONValue, at now: Int64) {
         size = max(size, file["size"]?.integerValue ?? 0)
         have = min(size, max(have, file["have"]?.integerValue ?? 0))
@@ -26,14 +26,14 @@ struct FileProgress {
         self.now = max(self.now, now)
     }
 
-    /// How much is here, of a hundred.
+    /// The percentage that is here.
     var percent: Int64 {
         guard size > 0 else { return 100 }
         let (product, isMuch) = have.multipliedReportingOverflow(by: 100)
         return min(100, isMuch ? have / max(size / 100, 1) : product / size)
     }
 
-    /// Bytes a second since it began; `nil` while nothing came.
+    /// Bytes per second since it began; `nil` before the first.
     private var rate: Int64? {
         let elapsed = now - begunAt
         let came = have - (first ?? have)
@@ -41,7 +41,7 @@ struct FileProgress {
         return came / max(elapsed / 100, 1) * 10
     }
 
-    /// What is said of it in one line.
+    /// The progress as one line.
     var line: String {
         if let waitingSince {
             let seconds = max(0, now - waitingSince) / 1_000
@@ -51,7 +51,7 @@ struct FileProgress {
         return "\(percent) %  \(ByteText.text(have)) of \(ByteText.text(size))\(speed)"
     }
 
-    /// The same with a bar before it, in so many columns.
+    /// The same with a bar before it, in this many columns.
     func bar(columns: Int) -> String {
         let line = line
         let room = min(24, columns - line.utf8.count - 4)
@@ -62,9 +62,9 @@ struct FileProgress {
     }
 }
 
-/// Sizes of files as people read them.
+/// Human-readable sizes.
 enum ByteText {
-    /// Such as `900 B`, `12.4 kB` or `1.0 GB`: powers of ten, as disks have them.
+    /// Such as `900 B`, `12.4 kB` or `1.0 GB`: powers of ten, as for disks.
     static func text(_ bytes: Int64) -> String {
         guard bytes >= 1_000 else { return "\(max(bytes, 0)) B" }
         var unit: Int64 = 1_000

@@ -1,18 +1,18 @@
 import PeerNode
 import WorkspaceModel
 
-/// `send`: a message, and what its writer is told of it.
+/// `send`: sends a message, and reports its delivery.
 struct Sending: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// How long people wait to be told who holds their message, and in which steps.
+    /// How long people wait to see who holds their message, and the polling step.
     private static let holdersWait: (total: Int64, step: Int64) = (300, 25)
-    /// A device that was heard within this is there.
+    /// A device heard from within this time counts as present.
     private static let awayMilliseconds: Int64 = 5_000
 
-    /// Asks for the text of a message, where it was not given and somebody is there.
+    /// Asks for the text of a message, if it is missing and someone is at the terminal.
     func askingForText() -> Sending {
         guard scan.values["channel"] != nil, scan.values["text"] == nil,
             scan.values["location"] == nil, scan.values["file"] == nil, io.isInputTerminal,
@@ -25,7 +25,7 @@ struct Sending: SessionPart {
     }
 
     func send(_ given: JSONObject) throws(NodeError) -> Int32 {
-        // Two nodes whose commands for notices answer would answer each other without end.
+        // Two nodes whose notice commands reply would answer each other endlessly.
         guard environment["WSX_AUTHOR_BOT"]?.isEmpty != false else {
             throw NodeError(
                 .forbidden,
@@ -49,7 +49,7 @@ struct Sending: SessionPart {
             parameters["attachments"] = .array(
                 (given["attachments"]?.arrayValue ?? []) + added.ids)
         }
-        // Whoever is run for an event is a program.
+        // A command run for an event is a bot.
         if environment["WSX_BOT"]?.isEmpty == false { parameters["bot"] = true }
         let message = try client.call("message.send", parameters)
         FileMoving(self).tellRefused(message)
@@ -59,7 +59,7 @@ struct Sending: SessionPart {
             io.print(rendering.sent(message))
             return status
         }
-        // The message is safe: whatever goes wrong from here on is no failure of `send`.
+        // The message is saved: from here on nothing is a failure of `send`.
         let holders = try? holders(of: message, &client)
         let place = try? place(of: message, &client)
         io.print(rendering.sent(message, holders: holders, in: place ?? nil))
@@ -69,7 +69,7 @@ struct Sending: SessionPart {
         return status
     }
 
-    /// The name of the workspace that a message went to, where there is more than one.
+    /// The name of the message's workspace, if there is more than one.
     private func place(
         of message: JSONValue, _ client: inout ControlClient
     ) throws(NodeError) -> String? {
@@ -79,12 +79,12 @@ struct Sending: SessionPart {
         return all.first { $0["id"] == message["workspace"] }?["name"]?.stringValue
     }
 
-    /// So many of the people whom a text mentions are looked up.
+    /// How many mentioned people are looked up.
     private static let mentionedMax = 20
 
-    /// What those are called whom a message mentions, where a part of its text may mention nobody.
+    /// The names of the mentioned people, if a part of the text may mention nobody.
     ///
-    /// - Returns: `nil` where that is not known of each of them.
+    /// - Returns: `nil` unless all of them are known.
     func mentioned(in message: JSONValue, _ client: inout ControlClient) -> [String]? {
         let ids = message["mentions"]?.arrayValue ?? []
         guard Self.signs(in: message).count > 1, ids.count <= Self.mentionedMax else {
@@ -101,9 +101,9 @@ struct Sending: SessionPart {
         return names
     }
 
-    /// The first word of a text that looks as if it mentioned somebody, and does not.
+    /// The first word of a text that looks like a mention and is none.
     ///
-    /// - Parameter mentioned: what those are called whom it mentions; `nil` where that is not known.
+    /// - Parameter mentioned: the names of the mentioned people; `nil` if unknown.
     static func unheard(in message: JSONValue, _ mentioned: [String]?) -> String? {
         guard let mentioned else { return nil }
         let everybody = message["mentions_channel"] == true ? ["channel", "everyone", "here"] : []
@@ -115,11 +115,11 @@ struct Sending: SessionPart {
             let isHeard = isName || everybody.contains { NameFolding.matches($0, word) }
             if !isHeard { unheard.append(word) }
         }
-        // Somebody who is mentioned by no word of theirs is called by another name in the text.
+        // If a mentioned person matches no word, the text calls them by another name.
         return silent.isEmpty ? unheard.first.map { "@" + sanitised($0) } : nil
     }
 
-    /// The words of a text behind signs that look as if they mentioned somebody.
+    /// The words of a text after `@` that look like mentions.
     private static func signs(in message: JSONValue) -> [String] {
         guard message["format"] != "code" else { return [] }
         var before: Character = " "
@@ -136,7 +136,7 @@ struct Sending: SessionPart {
         return words
     }
 
-    /// Which devices of those who may read a message have it, once people are tired of waiting.
+    /// Which of the readers' devices have a message, after a short wait.
     private func holders(of message: JSONValue, _ client: inout ControlClient) throws(NodeError)
         -> HolderText
     {

@@ -1,13 +1,13 @@
 import PeerNode
 import WorkspaceModel
 
-/// Linking an account: the login in a browser, or what is needed to do without.
+/// Linking an account: the login in a browser, or the instructions without one.
 struct AccountLinking: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// `account link`: with a token it is checked; else it comes from a browser, on a terminal and where the
+    /// `account link`: checks a given token; else gets one from a browser, at a terminal and if the
     /// provider has a login page.
     func link(_ command: Command) throws(NodeError) -> Int32 {
         let port = scan.values["port"]?.integerValue.flatMap { UInt16(exactly: $0) }
@@ -31,7 +31,8 @@ struct AccountLinking: SessionPart {
         return try callAndPrint(command, parameters)
     }
 
-    /// `account provider add` and `update`: the node stands in another folder than whoever names a file.
+    /// `account provider add` and `update`: makes paths absolute, since the node has another
+    /// working directory.
     func setProvider(_ command: Command) throws(NodeError) -> Int32 {
         var session = self
         if let path = scan.values["jwks"]?.stringValue, !path.isEmpty {
@@ -40,7 +41,7 @@ struct AccountLinking: SessionPart {
         return try session.callAndPrint(command, try session.parameters(for: command))
     }
 
-    /// The provider gave nothing of use.
+    /// The provider did not return a usable token.
     static func noToken(_ why: String) -> NodeError {
         NodeError(
             .codeInvalid, "the provider gave no ID token: \(why)",

@@ -1,13 +1,14 @@
 import PeerNode
 import WorkspaceModel
 
-/// Backups from the command line: paths as a person writes them, and passphrases from files.
+/// Backup commands: resolves paths, and reads passphrases from files.
 struct BackingUp: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// `backup create`: the daemon makes it, so its paths must not depend on where we stand.
+    /// `backup create`: the daemon writes it, so its paths must not depend on
+    /// our working directory.
     func createBackup(_ command: Command) throws(NodeError) -> Int32 {
         var session = self
         if scan.values["path"] == nil { session.scan.values["path"] = .string(backupName) }
@@ -42,7 +43,7 @@ struct BackingUp: SessionPart {
         return 0
     }
 
-    /// A file in this folder that says of which day it is.
+    /// A file name in this folder with today's date.
     private var backupName: String {
         let day = TimeText.local(io.now, zone: io.zoneMinutes).day
         let date = TimeText.date(ofDay: day)
@@ -50,7 +51,7 @@ struct BackingUp: SessionPart {
         return "wsx-backup-\(date.year)-\(two(date.month))-\(two(date.day)).bak"
     }
 
-    /// Asks what is to seal a backup; `nil` where nobody is there, or nothing is to.
+    /// Asks for the passphrase of a new backup; `nil` if nobody is there, or none is wanted.
     private func newBackupPassphrase() throws(NodeError) -> String? {
         guard mayAsk, let first = io.askSecret("Passphrase for the backup, empty for none: "),
             !first.isEmpty
@@ -86,9 +87,9 @@ struct BackingUp: SessionPart {
         return 0
     }
 
-    /// What is done with a backup; of a sealed one somebody at a terminal is asked for its passphrase.
+    /// Verifies or restores a backup; for a sealed one asks for its passphrase at a terminal.
     ///
-    /// - Returns: what came of it, and the passphrase that was used.
+    /// - Returns: the result, and the passphrase used.
     private func opened(
         by secret: [UInt8]?, _ use: ([UInt8]?) throws(NodeError) -> JSONValue
     ) throws(NodeError) -> (result: JSONValue, secret: [UInt8]?) {
@@ -106,7 +107,7 @@ struct BackingUp: SessionPart {
         return HomeFolder(data: paths.data, socket: paths.socket)
     }
 
-    /// The passphrase that was given in one of three ways; the first line of a file.
+    /// The passphrase given in one of three ways; the first line of a file.
     private func passphrase(_ values: JSONObject) throws(NodeError) -> String? {
         try secret("passphrase") ?? values["passphrase"]?.stringValue
     }

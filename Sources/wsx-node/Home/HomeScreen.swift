@@ -1,17 +1,17 @@
-/// The lines of the first screen, as many as the terminal has rows for.
+/// The lines of the home screen, limited to the rows of the terminal.
 struct HomeScreen {
-    /// Entries of which those at the end may be left out.
+    /// A list whose last entries may be left out.
     struct List {
         /// One or more lines each.
         var entries: [String] = []
-        /// What stands for those that are left out.
+        /// Shown in place of entries left out.
         let more: String
-        /// Whether there are more than these anyway.
+        /// Whether there are more entries than these anyway.
         var isEndless = false
 
         init(more: String) { self.more = more }
 
-        /// Whether `more` stands behind so many entries.
+        /// Whether `more` is shown after this many entries.
         fileprivate func isCut(after count: Int) -> Bool { count < entries.count || isEndless }
     }
 
@@ -30,11 +30,11 @@ struct HomeScreen {
         if !list.entries.isEmpty { parts.append(.list(list)) }
     }
 
-    /// All of it; every line ends with a newline.
+    /// The whole text; every line ends with a newline.
     ///
     /// - Parameters:
-    ///   - rows: of the terminal, of which the last is for the next command; `nil` for enough.
-    ///   - columns: of the terminal, in which wider lines take several rows.
+    ///   - rows: of the terminal, the last of which is for the next command; `nil` for no limit.
+    ///   - columns: of the terminal; wider lines take several rows.
     func text(rows: Int?, columns: Int?) -> String {
         var left = counts(rows.map { $0 - 1 }, columns)[...]
         return parts.map { part -> String in
@@ -49,7 +49,7 @@ struct HomeScreen {
         }.joined()
     }
 
-    /// How many entries of each list are shown: by turns one more of each, as long as there is room.
+    /// How many entries of each list are shown: round-robin, one more of each while there is room.
     private func counts(_ rows: Int?, _ columns: Int?) -> [Int] {
         var lists: [List] = []
         var taken = 0
@@ -85,7 +85,7 @@ struct HomeScreen {
         return counts
     }
 
-    /// Rows that some lines take.
+    /// The rows that some lines take.
     private static func height(_ text: String, _ columns: Int?) -> Int {
         text.split(separator: "\n", omittingEmptySubsequences: false).reduce(0) { sum, line in
             guard let columns, columns > 0 else { return sum + 1 }

@@ -1,16 +1,16 @@
 import PeerNode
 import WorkspaceModel
 
-/// What the first screen says below the conversations: who is there, and what there is to do.
+/// The part of the home screen below the conversations: who is online, and what there is to do.
 extension HomeShowing {
-    /// What the node warns of.
+    /// The node's warnings.
     func warnings(_ status: JSONValue) -> [String] {
         (status["warnings"]?.arrayValue ?? []).map {
             homeLine("warn  \(rendering.shown($0["message"]))")
         }
     }
 
-    /// That it is time for a backup: no other machine has the keys of this home.
+    /// A reminder to back up: no other machine has the keys of this home.
     func backupReminder(_ home: JSONValue) -> [String] {
         guard home["backup_due"] == true else { return [] }
         let command = rendering.hints.text("wsx-node backup create")
@@ -21,12 +21,12 @@ extension HomeShowing {
         return [homeLine("note  \(what): \(command)")]
     }
 
-    /// For so long a device is new to its person.
+    /// How long a device counts as new to its person.
     private static let newDeviceMilliseconds: Int64 = 3 * 86_400_000
-    /// So many devices of others are told of: `device list` and the events have the rest.
+    /// How many new devices of others are shown: `device list` and the events have the rest.
     private static let newDevicesMax = 3
 
-    /// Devices of the reader that came after this one: whoever stole a key comes by one, too.
+    /// Your devices that are newer than this one: with a stolen key, an attacker gets one too.
     func newDevices(_ given: JSONObject, _ client: inout ControlClient) -> [String] {
         let devices = (try? client.call("device.list", given))?["items"]?.arrayValue ?? []
         let own = devices.first { $0["self"] == true }?["added_at"]?.integerValue ?? .max
@@ -41,7 +41,7 @@ extension HomeShowing {
         }
     }
 
-    /// Devices of others that came lately: who reads what is written to them has changed.
+    /// Recent devices of others: they can read what is written to those people.
     func othersDevices(_ home: JSONValue) -> [String] {
         (home["new_devices"]?.arrayValue ?? []).prefix(Self.newDevicesMax).map { row in
             let when = rendering.momentInSentence(row["device"]?["added_at"])
@@ -51,7 +51,7 @@ extension HomeShowing {
         }
     }
 
-    /// How many wait to be let in, where that is for the reader to decide.
+    /// How many join requests wait, if the reader may decide.
     func waitingRequests(_ home: JSONValue, _ client: inout ControlClient) -> Int {
         guard let shown = shownWorkspace(home), let id = shown["id"],
             shown["role"] == "owner" || shown["role"] == "admin",
@@ -60,10 +60,10 @@ extension HomeShowing {
         return (page["items"]?.arrayValue ?? []).count { $0["state"] == "pending" }
     }
 
-    /// The peers beside one another, in as many lines as they need.
+    /// The peers side by side, in as many lines as they need.
     ///
-    /// - Parameter start: when the node started, milliseconds since 1970. Who was linked since then
-    ///   and is not any more is offline; of others the node does not know.
+    /// - Parameter start: when the node started, milliseconds since 1970. A peer that was connected
+    ///   since then and is not any more is offline; of others the node does not know.
     func peerLines(
         _ peers: [JSONValue], _ labels: DeviceLabels, since start: Int64
     ) -> [String] {
@@ -98,7 +98,7 @@ extension HomeShowing {
         return fitting.enumerated().map { $0.offset == 0 ? "\n" + $0.element : $0.element }
     }
 
-    /// What to do where the only workspace is one that this device is out of.
+    /// What to do if this device is no longer in the only workspace.
     static func stepAfterEnd(of workspace: JSONValue) -> String {
         switch workspace["state"] {
         case "device_revoked":
@@ -108,7 +108,7 @@ extension HomeShowing {
         }
     }
 
-    /// The command to go on with.
+    /// The next command to suggest.
     func homeStep(
         _ status: JSONValue, _ home: JSONValue, _ peers: [JSONValue]
     ) -> String {
@@ -120,7 +120,7 @@ extension HomeShowing {
                 ? Starting.waitingStep
                 : "wsx-node up --workspace NAME, or wsx-node join LINK"
         }
-        // Everything that is written meanwhile says the wrong time for ever.
+        // Everything written meanwhile permanently has the wrong time.
         if let clock = warnings.first(where: { WarningKind(of: $0) == .clockWrong }) {
             return "set the clock: \(rendering.shown(clock["hint"]))"
         }

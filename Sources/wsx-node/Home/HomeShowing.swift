@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What a bare `wsx-node` shows on a terminal: where one stands, and one next step.
+/// The home screen, shown by a bare `wsx-node` on a terminal: the state, and one next step.
 struct HomeShowing: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
@@ -78,37 +78,37 @@ struct HomeShowing: SessionPart {
         io.print(screen.text(rows: io.outputRows, columns: rendering.columns))
     }
 
-    /// Whose node it is.
+    /// The owner of the node.
     private func owner(_ identity: JSONValue?) -> String {
         rendering.fitted(
             "\(rendering.shown(identity?["name"]))  \(rendering.shortID(identity?["id"]))")
     }
 
-    /// Whose node it is, and that the disk does not give back what would be shown.
+    /// The owner, and a message that the disk fails to return the rest.
     private func tellFailedStore(_ status: JSONValue) {
         var screen = HomeScreen()
         screen.add([owner(status["identity"])] + warnings(status) + [next("wsx-node doctor")])
         show(screen)
     }
 
-    /// A sentence in lines that fit.
+    /// A sentence, wrapped.
     func homeLine(_ text: String) -> String { rendering.flowed(text) }
 
-    /// The command to go on with, which is never cut.
+    /// The suggested command, never cut.
     private func next(_ command: String) -> String {
         homeLine("next: \(rendering.hints.text(command))")
     }
 
-    /// So many conversations of each kind are listed at most.
+    /// How many conversations of each kind are listed at most.
     private static let homeRowsMax = 12
-    /// So many peers fit.
+    /// How many peers are listed.
     static let homePeersMax = 8
 
     static func isFormer(_ workspace: JSONValue) -> Bool {
         workspace["state"]?.stringValue ?? "member" != "member"
     }
 
-    /// The name of a workspace as a shell reads it.
+    /// The name of a workspace as a shell word.
     static func word(for workspace: JSONValue) -> String {
         NodeError.shellWord(sanitised(workspace["name"]?.stringValue ?? ""))
     }
@@ -120,7 +120,7 @@ struct HomeShowing: SessionPart {
         return home["workspaces"]?.arrayValue?.first { $0["id"] == id }
     }
 
-    /// The workspaces, and under the one that is shown its channels and conversations.
+    /// The workspaces, with channels and conversations below the shown one.
     private func addWorkspaces(
         of home: JSONValue, to screen: inout HomeScreen, _ client: inout ControlClient
     ) {
@@ -158,7 +158,7 @@ struct HomeShowing: SessionPart {
         return "\(name)  \(members) member\(members == 1 ? "" : "s")\(state)"
     }
 
-    /// A workspace whose channels are not shown, and how to see them.
+    /// A workspace whose channels are not shown, and the command to show them.
     private func other(_ workspace: JSONValue, _ client: inout ControlClient) -> String {
         var text = title(of: workspace)
         if let new = newWords(of: workspace, &client) { text += "  " + new }
@@ -167,14 +167,14 @@ struct HomeShowing: SessionPart {
         let command =
             switch workspace["state"] {
             case "member", nil: "workspace use \(name)"
-            // Nothing of it can be read.
+            // Nothing in it is readable.
             case "deleted": "workspace forget \(name)"
             default: "-w \(name)"
             }
         return homeLine(text + rendering.hints.text("  (wsx-node \(command))"))
     }
 
-    /// How much is new in a workspace that is not shown.
+    /// The unread counts of a workspace that is not shown.
     private func newWords(of workspace: JSONValue, _ client: inout ControlClient) -> String? {
         let given: JSONObject = ["workspace": workspace["id"] ?? .null, "limit": 1_000]
         guard !Self.isFormer(workspace), let page = try? client.call("unread.get", given) else {
@@ -187,7 +187,7 @@ struct HomeShowing: SessionPart {
         return rendering.newWords(["unread": sum("unread"), "mentions": sum("mentions")])
     }
 
-    /// How many of one's own messages do not count, in a workspace that one is out of.
+    /// How many of your messages were rejected, in a workspace that you are no longer in.
     private func refused(_ count: Int64) -> [String] {
         guard count > 0 else { return [] }
         let (were, them) = count == 1 ? ("was", "it") : ("were", "them")

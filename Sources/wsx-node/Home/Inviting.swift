@@ -1,29 +1,29 @@
 import PeerNode
 import WorkspaceModel
 
-/// `invite create` and `device link` on a terminal: whoever made a link sees who comes by it.
+/// `invite create` and `device link` on a terminal: shows who uses the link.
 struct Inviting: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// What becomes of an invite.
+    /// Events about an invite.
     private static let inviteEvents: [EventType] = [
         .memberJoined, .inviteUsed, .inviteRevoked, .requestCreated,
     ]
 
-    /// Whether somebody sits there who sees what becomes of a link.
+    /// Whether a person is there to see who uses a link.
     private var waitsForUse: Bool {
         io.isInputTerminal && io.isOutputTerminal && !globals.noInput && !globals.json
             && !globals.plain && !globals.quiet
     }
 
-    /// `device link` without a link: whoever made one sees the device that comes by it.
+    /// `device link` without a link: makes one, and shows the device that uses it.
     func makeDeviceLink(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         guard waitsForUse else { return try callAndPrint(command, parameters) }
         var client = try client()
-        // So that no daemon of before refuses a name that it does not know.
+        // A wildcard, since an older daemon may refuse an unknown event name.
         try client.subscribe(["types": ["device.*"]])
         let link = try client.call(command.name, parameters)
         io.print(rendering.text(link, of: command.name))
@@ -51,12 +51,12 @@ struct Inviting: SessionPart {
         }
     }
 
-    /// How long it is waited for the name of a device that has just come, in milliseconds.
+    /// How long to wait for the name of a new device, in milliseconds.
     private static let namePatience: Int64 = 5_000
 
-    /// What a device is called that has just come. It says so itself a moment after it is in.
+    /// The name of a new device, which it sends a moment after it was added.
     ///
-    /// - Returns: its name, or the beginning of its id where none came in time.
+    /// - Returns: its name, or the beginning of its id if none arrives in time.
     private func nameOfLinked(_ event: JSONValue, _ client: inout ControlClient) -> String {
         var device = event["data"] ?? .null
         let end = io.now &+ Self.namePatience
@@ -68,7 +68,7 @@ struct Inviting: SessionPart {
                 else { continue }
                 device = now
             } catch {
-                // Who looks again finds whether there is time left.
+                // The loop condition checks whether there is time left.
                 guard error.kind == .timeout else { break }
             }
         }
@@ -81,11 +81,11 @@ struct Inviting: SessionPart {
         var client = try client()
         var wanted: JSONObject = ["types": JSONValue(texts: Self.inviteEvents.map(\.word))]
         wanted["workspace"] = parameters["workspace"]
-        // Opened first, so that nobody can come in unseen.
+        // Subscribed first, so that nobody can join unseen.
         try client.subscribe(wanted)
         let invite = try client.call(command.name, parameters)
         io.print(rendering.text(invite, of: command.name))
-        // One that was made before, under the same key, may be over.
+        // An invite made earlier with the same idempotency key may be over.
         guard invite["state"] == "open" else { return 0 }
         let waiting = "waiting for them to join; ctrl-C stops waiting, the link keeps working"
         io.print(rendering.dim(rendering.flowed(waiting)) + "\n")
@@ -93,7 +93,7 @@ struct Inviting: SessionPart {
         return 0
     }
 
-    /// Tells who comes, until the invite is used up, is taken back, or has expired.
+    /// Shows who joins, until the invite is used up, revoked or expired.
     private func awaitUse(
         of invite: JSONValue, _ client: inout ControlClient
     ) throws(NodeError) {
@@ -106,7 +106,7 @@ struct Inviting: SessionPart {
                 event = try client.nextEvent(within: max(0, end - io.now))
             } catch {
                 guard error.kind == .timeout else { throw error }
-                // One wait has a bound of its own.
+                // A single wait is limited.
                 if io.now < end { continue }
                 if end == expiry { io.print("the invite has expired\n") }
                 return

@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// A device that was lost or stolen: choosing it, and ending what its finder could do with it.
+/// A lost or stolen device: choosing it, and revoking its access.
 extension Recovering {
-    /// `device lost`: asks which device it is and for the recovery phrase, where they were not given.
+    /// `device lost`: asks for the device and the recovery phrase if they are missing.
     func loseDevice(_ command: Command) throws(NodeError) -> Int32 {
         var session = self
         var client = try client()
@@ -30,7 +30,7 @@ extension Recovering {
         return 0
     }
 
-    /// Revokes a device. Where it takes the recovery phrase, a person is asked for it.
+    /// Revokes a device, asking for the recovery phrase if that is needed.
     func revokeDevice(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         try Asking(self).ask(before: command, parameters)
@@ -66,10 +66,10 @@ extension Recovering {
         return 0
     }
 
-    /// A device that was heard within this is online.
+    /// A device heard from within this time counts as online.
     private static let onlineMilliseconds: Int64 = 60_000
 
-    /// Shows the other devices of the person at the terminal, and asks which of them is meant.
+    /// Lists the person's other devices, and asks which one is meant.
     private func lostDevice(_ client: inout ControlClient) throws(NodeError) -> String {
         var given = JSONObject()
         given["workspace"] = workspace.map { .string($0) }
@@ -97,7 +97,7 @@ extension Recovering {
             (1...devices.count).contains(number) ? devices[number - 1] : nil
         }
         let named = devices.filter { NameFolding.matches($0["name"]?.stringValue ?? "", answer) }
-        // What is revoked never comes back, so no guess is made among several.
+        // Revocation is permanent, so an ambiguous name is not guessed.
         guard numbered != nil || named.count < 2 else {
             throw .usage(
                 "nothing was revoked: \(named.count) devices are called that",
@@ -109,7 +109,7 @@ extension Recovering {
         return id
     }
 
-    /// The device that was named, before anybody types 24 words for it.
+    /// The named device, resolved before anybody types 24 words for it.
     private func lostDevice(called wanted: String) throws(NodeError) -> String {
         var given = JSONObject()
         given["workspace"] = workspace.map { .string($0) }

@@ -1,13 +1,13 @@
 import PeerNode
 import WorkspaceModel
 
-/// The recovery phrase, which is shown once, and homes that begin with one or with a device link.
+/// Showing the recovery phrase, and starting a home from a phrase or a device link.
 struct Recovering: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// Whether the words are shown unasked: only to somebody who is looking.
+    /// Whether the words are shown without a request: only to a person at a terminal.
     var showsPhrase: Bool { io.isOutputTerminal && !globals.json && !globals.quiet }
 
     /// Shows the words at the end of the first `up` or `join`.
@@ -17,7 +17,7 @@ struct Recovering: SessionPart {
         io.print(rendering.text(shown, of: "identity.show"))
     }
 
-    /// The answer with the words in it, for a program that made the identity by this call.
+    /// The answer with the words in it, for a program that created the identity by this call.
     func withPhrase(
         _ answer: JSONValue, _ identity: JSONValue?, _ client: inout ControlClient
     ) throws(NodeError) -> JSONValue {
@@ -29,7 +29,7 @@ struct Recovering: SessionPart {
         return .object(fields)
     }
 
-    /// `device link LINK`: this home becomes a device of whoever made the link.
+    /// `device link LINK`: this home becomes a device of the person who made the link.
     func linkDevice(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         do throws(InviteLink.Problem) {
@@ -43,7 +43,7 @@ struct Recovering: SessionPart {
         return try beginHome(command, parameters)
     }
 
-    /// `identity recover LINK`: asks for the words where they were not given.
+    /// `identity recover LINK`: asks for the words if they are missing.
     func recover(_ command: Command) throws(NodeError) -> Int32 {
         if scan.values["link"] != nil, scan.values["phrase"] == nil, io.isInputTerminal,
             io.isOutputTerminal,
@@ -60,8 +60,8 @@ struct Recovering: SessionPart {
         return try beginHome(command, parameters)
     }
 
-    /// What a home without an identity is called that becomes a device of somebody: they have a name
-    /// already, so nobody is asked for one.
+    /// The device name of a home without an identity: the person already has a name, so nobody is
+    /// asked for one.
     private func deviceName() throws(NodeError) -> String? {
         let paths = try paths()
         guard !io.exists(HomeFolder(data: paths.data, socket: paths.socket).identity) else {
@@ -71,10 +71,10 @@ struct Recovering: SessionPart {
         return file ?? HostName.device(io.hostName) ?? "device"
     }
 
-    /// What one is called in a workspace that one has come back to; `nil` while that is not known.
+    /// The person's name in a workspace after returning to it; `nil` while unknown.
     ///
-    /// - Parameter device: what a new home is called until then, which is its device's name where
-    ///   nobody gave one.
+    /// - Parameter device: the placeholder name of a new home: its device's name,
+    ///   unless one was given.
     private func nameThere(
         _ workspace: JSONValue, besides device: JSONValue?, _ client: inout ControlClient
     ) -> String? {
@@ -85,7 +85,7 @@ struct Recovering: SessionPart {
         return profile["name"]?.stringValue
     }
 
-    /// Starts the daemon of a home that may be new, and makes the call that gives it an identity.
+    /// Starts the daemon of a possibly new home, and makes the call that gives it an identity.
     private func beginHome(
         _ command: Command, _ parameters: JSONObject
     ) throws(NodeError) -> Int32 {

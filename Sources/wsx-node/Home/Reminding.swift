@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// `remind`: what it is about, when, and of what, in as many words as people like.
+/// `remind`: parses subject, time and text from any number of words.
 struct Reminding: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
@@ -17,7 +17,7 @@ struct Reminding: SessionPart {
         do throws(NodeError) {
             return try session.callAndPrint(command, try session.parameters(for: command))
         } catch {
-            // A channel may be called `tomorrow`. Where none is, a time was meant.
+            // A channel may be called `tomorrow`. If none is, a time was meant.
             guard let inOrder, error.kind == .notFound, error.fields.first?.name == "channel"
             else { throw error }
             throw Self.swapped(inOrder, scan.words)
@@ -30,16 +30,16 @@ struct Reminding: SessionPart {
             hint: (["wsx-node"] + words + meant.map(NodeError.shellWord)).joined(separator: " "))
     }
 
-    /// What should have been typed where a time stands before what it is about: `10m last`.
+    /// The right order, if a time precedes the subject: `10m last`.
     ///
     /// - Parameter isTime: whether a text is a point in time.
-    /// - Returns: `nil` where the first word is no time, or nothing else stands behind the time.
+    /// - Returns: `nil` if the first word is not a time, or nothing else follows it.
     static func inOrder(_ typed: JSONObject, isTime: (String) -> Bool) -> [String]? {
         guard let first = typed["about"]?.stringValue, isTime(first),
             let words = typed["when"]?.stringValue
         else { return nil }
         let (second, rest) = ArgumentText.parted(words)
-        // The time may have been two words.
+        // The time may have two words.
         let both = "\(first) \(second)"
         var meant = isTime(both) && !rest.isEmpty ? [first, second] : [first]
         let (about, text) = ArgumentText.parted(meant.count > 1 ? rest : words)
@@ -54,14 +54,15 @@ struct Reminding: SessionPart {
         TimeText.milliseconds(text, ahead: true, now: io.now, zone: io.zoneMinutes) != nil
     }
 
-    /// What was typed, as the method takes it.
+    /// The typed words as parameters of the method.
     ///
     /// - Parameter isTime: whether a text is a point in time.
     static func reminding(_ typed: JSONObject, isTime: (String) -> Bool) -> JSONObject {
         var values = typed
         (values["about"], values["when"]) = (nil, nil)
         if let about = typed["about"]?.stringValue {
-            // A channel may be called like the end of an id, so only the beginning of one will do.
+            // A channel's name may look like the end of an id, so only the beginning
+            // of an id is recognised.
             let isMessage = about == "last" || about.hasPrefix("m_")
             values[isMessage ? "message" : "channel"] = .string(about)
         }
@@ -73,7 +74,7 @@ struct Reminding: SessionPart {
         return values
     }
 
-    /// A time, which may be two words as in `tomorrow 9:00`, and what follows it.
+    /// A time, which may have two words as in `tomorrow 9:00`, and the rest.
     static func parted(
         _ words: String, isTime: (String) -> Bool
     ) -> (time: String, text: String) {
@@ -83,7 +84,7 @@ struct Reminding: SessionPart {
         return !second.isEmpty && isTime(both) ? (both, text) : (first, rest)
     }
 
-    /// How many reminders are due, for the first screen.
+    /// How many reminders are due, for the home screen.
     func dueReminders(_ given: JSONObject, _ client: inout ControlClient) -> [String] {
         let page = try? client.call("reminder.list", given)
         let count = (page?["items"]?.arrayValue ?? []).count { $0["state"] == "due" }

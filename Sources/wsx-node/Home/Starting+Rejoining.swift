@@ -1,23 +1,23 @@
 import PeerNode
 import WorkspaceModel
 
-/// A stream that somebody reads, which outlives its daemon. One for programs ends with it, so that
-/// they learn of it.
+/// A stream that a person reads survives its daemon. A stream for a program ends with the daemon,
+/// so that the program notices.
 extension Starting {
-    /// Whether somebody sits before the stream.
+    /// Whether a person reads the stream.
     var hasStreamReader: Bool { io.isOutputTerminal && !globals.json && !globals.plain }
 
-    /// Whether what a stream ended with is over when the daemon is back, or open again.
+    /// Whether the cause of a stream's end is over once the daemon is back, or unlocked.
     static func comesBack(_ error: NodeError) -> Bool {
         [.notRunning, .stopping, .locked, .sessionExpired, .busy].contains(error.kind)
     }
 
-    /// Waits for the daemon, and goes on after the last event that was seen.
+    /// Waits for the daemon, and resumes after the last event seen.
     ///
     /// - Parameters:
     ///   - wanted: the parameters of the stream.
-    ///   - cursor: of the last event; another where the store is not the one it was.
-    /// - Returns: whether it came back before the time is over that was given.
+    ///   - cursor: of the last event; replaced if the store is another one.
+    /// - Returns: whether it came back in the given time.
     func rejoin(
         _ client: inout ControlClient, _ wanted: JSONObject, after cursor: inout JSONValue?,
         until end: Int64?
@@ -30,7 +30,7 @@ extension Starting {
             pause = min(2_000, pause * 2)
             do throws(NodeError) {
                 var fresh = try self.client()
-                // A locked node has a stream, and nothing to say in it.
+                // A locked node has a stream without events.
                 guard try fresh.call("session.status", [:])["locked"] != true else { continue }
                 given["since"] = cursor
                 let opened = try fresh.subscribe(given)
@@ -42,7 +42,7 @@ extension Starting {
                 return true
             } catch {
                 if error.kind == .cursorExpired {
-                    // A store that was restored, or is another, numbers its events anew.
+                    // A store that was restored or replaced numbers its events differently.
                     (cursor, isWhole) = (nil, false)
                 } else if !Self.comesBack(error) {
                     throw error

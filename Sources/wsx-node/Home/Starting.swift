@@ -1,15 +1,15 @@
 import PeerNode
 import WorkspaceModel
 
-/// Starting and stopping the daemon, and the first steps of a home.
+/// Starting and stopping the daemon, and setting up a home.
 struct Starting: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// Starts a daemon unless one answers.
+    /// Starts a daemon if none answers.
     ///
-    /// - Returns: whether one was started.
+    /// - Returns: whether it was started.
     @discardableResult
     func startIfNeeded() throws(NodeError) -> Bool {
         let paths = try paths()
@@ -22,8 +22,8 @@ struct Starting: SessionPart {
         return true
     }
 
-    /// Whether a daemon answers. One that is about to end, or was killed a moment ago, may still take a
-    /// connection: then it is waited for.
+    /// Whether a daemon answers. One that is stopping, or was just killed, may still accept a
+    /// connection: then this waits for it.
     private func isAnswering(_ paths: Paths) throws(NodeError) -> Bool {
         do throws(NodeError) {
             var client = try client()
@@ -47,7 +47,7 @@ struct Starting: SessionPart {
             _ = try client.call("node.stop", [:])
             try client.waitForEnd(within: patience)
         } catch {
-            // It may end before its answer is read: the socket tells whether it has gone.
+            // It may exit before its answer is read: the socket tells whether it is gone.
             guard error.kind == .notRunning || error.kind == .stopping else { throw error }
             wasRunning = error.kind == .stopping
         }
@@ -58,7 +58,7 @@ struct Starting: SessionPart {
         return 0
     }
 
-    /// What a daemon has to write may take longer than anybody waits for; nothing is wrong then.
+    /// Writing everything to disk may take longer than the wait; that is no error.
     static let stillEnding = NodeError(
         .timeout, "the daemon is still shutting down", hint: "wsx-node status",
         reason: "node.stopping")
@@ -74,7 +74,7 @@ struct Starting: SessionPart {
         do throws(NodeError) {
             if try unlockAtStart(&client) { return try tellLocked(wasStarted, &client) }
         } catch {
-            // Whoever gave a wrong passphrase did not ask for a locked daemon.
+            // After a wrong passphrase the user does not want a locked daemon.
             if wasStarted { endStarted(&client) }
             throw error
         }
@@ -105,16 +105,16 @@ struct Starting: SessionPart {
         return 0
     }
 
-    /// What to do while somebody else decides.
+    /// The hint while somebody else decides.
     static let waitingStep = "wait until someone lets you in, or wsx-node invite decline LINK"
 
-    /// What `status` says of joins that somebody has to approve.
+    /// Pending joins, from `status`.
     private static func requestsThatWait(_ status: JSONValue) -> [String] {
         (status["warnings"]?.arrayValue ?? []).filter { WarningKind(of: $0) == .joinPending }
             .compactMap { $0["message"]?.stringValue }
     }
 
-    /// Says that a daemon that runs goes on as it was started.
+    /// Warns that a running daemon keeps its earlier flags.
     private func tellStartFlags(_ network: JSONValue) {
         let announces = network["announce"] == true ? "on" : "off"
         let now = ["listen": network["listen"]?.arrayValue ?? [], "announce": [.string(announces)]]
@@ -130,14 +130,14 @@ struct Starting: SessionPart {
         }
     }
 
-    /// Ends a daemon that this call started, after the call has failed.
+    /// Stops a daemon that this call started, after the call has failed.
     private func endStarted(_ client: inout ControlClient) {
         guard let paths = try? paths(), (try? client.call("node.stop", [:])) != nil else { return }
         try? client.waitForEnd()
         _ = io.waitUntilGone(paths, milliseconds: ControlClient.patience)
     }
 
-    /// The end of `up` for a home that nobody opened.
+    /// The end of `up` for a home that stays locked.
     private func tellLocked(
         _ wasStarted: Bool, _ client: inout ControlClient
     ) throws(NodeError) -> Int32 {
@@ -152,10 +152,9 @@ struct Starting: SessionPart {
         return 0
     }
 
-    /// The workspace that was named, made where this home has none of that name; otherwise the
-    /// selected one, if any.
+    /// The named workspace, created if missing; without a name the selected one, if any.
     ///
-    /// - Returns: it, and how it came about where it was named.
+    /// - Returns: the workspace, and how it was found if it was named.
     private func upWorkspace(
         _ client: inout ControlClient
     ) throws(NodeError) -> (workspace: JSONValue?, how: String?) {
@@ -169,7 +168,7 @@ struct Starting: SessionPart {
         }
     }
 
-    /// Whoever mistypes a name at a terminal does not mean another workspace beside those that are there.
+    /// Asks before creating another workspace: at a terminal the name may be mistyped.
     private func askBeforeAnother(
         _ name: String, _ client: inout ControlClient
     ) throws(NodeError) {
@@ -178,7 +177,7 @@ struct Starting: SessionPart {
         let page = try client.call("workspace.list", ["limit": 100])
         let others = (page["items"]?.arrayValue ?? []).filter { $0["state"] == "member" }
             .map { rendering.fitting(sanitised($0["name"]?.stringValue ?? "")) }
-        // Who waits to be let in has likely named that workspace.
+        // A user waiting to be admitted has probably named that workspace.
         var waiting: String?
         if others.isEmpty {
             waiting = Self.requestsThatWait(try client.call("node.status", [:])).first
@@ -212,11 +211,11 @@ struct Starting: SessionPart {
         if workspace["state"] == "deleted" {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
-        // Of a workspace that one is out of.
+        // A workspace that the user is no longer in.
         guard workspace["role"]?.isNull != true else {
             return "wsx-node join LINK, with an invite from a member"
         }
-        // A guest is in no channel that is called so.
+        // Guests are not in that channel.
         if workspace["role"] == "guest" { return "wsx-node channel list   ·   wsx-node tail" }
         return workspace["members"]?.integerValue ?? 1 > 1
             ? "wsx-node send \(channel ?? "general") 'hi'   ·   wsx-node tail"
@@ -252,7 +251,7 @@ struct Starting: SessionPart {
             workspace = try FileMoving(self).call(
                 "workspace.join", given, lookingFor: "someone in the workspace", &client)
         } catch {
-            // It goes on by itself, with an identity that nobody has seen yet.
+            // It continues in the background, with an identity that nobody has seen yet.
             if error.kind == .pending, !globals.json, !globals.plain {
                 tellIdentity((try? client.call("identity.show", [:])) ?? identity, in: nil)
                 try Recovering(self).tellPhrase(identity, &client)
@@ -280,7 +279,7 @@ struct Starting: SessionPart {
                     + "stays available: \(command)")
         }
         try Recovering(self).tellPhrase(identity, &client)
-        // A guest is in no public channel.
+        // Guests are in no public channel.
         let channel = role == "guest" ? nil : defaultChannel(of: workspace, &client)
         say(
             next: channel.map { "wsx-node send \($0) 'hi'   ·   wsx-node tail" }
@@ -289,7 +288,7 @@ struct Starting: SessionPart {
         return 0
     }
 
-    /// The channel that everybody is in, as a shell reads it.
+    /// The default channel, as a shell word.
     private func defaultChannel(of workspace: JSONValue, _ client: inout ControlClient) -> String? {
         let given: JSONObject = ["workspace": workspace["id"] ?? .null]
         let channels = (try? client.call("channel.list", given))?["items"]?.arrayValue ?? []
@@ -307,10 +306,10 @@ struct Starting: SessionPart {
 
     // MARK: Identity
 
-    /// The name for an identity that may have to be made: the flag, the settings, or, on a
-    /// terminal, the answer to a question.
+    /// The name for an identity that may have to be created: from the flag, the settings or, at a
+    /// terminal, a question.
     ///
-    /// - Throws: where one is needed and nobody can be asked, before anything is started.
+    /// - Throws: if one is needed and nobody can be asked, before anything is started.
     func newName(isNeeded: Bool) throws(NodeError) -> String? {
         if let name = scan.values["name"]?.stringValue { return name }
         let paths = try paths()
@@ -355,7 +354,7 @@ struct Starting: SessionPart {
 
     // MARK: Lines
 
-    /// An address is for a new identity: one that has another keeps it.
+    /// The address applies to a new identity only: an existing one keeps its own.
     private func tellEmail(_ client: inout ControlClient) throws(NodeError) {
         guard let asked = scan.values["email"]?.stringValue else { return }
         let shown = (try? client.call("profile.get", [:]))?["email"]?.stringValue
@@ -419,7 +418,7 @@ struct Starting: SessionPart {
         say("network", "\(shown); LAN discovery \(discovery)")
     }
 
-    /// One line of what is in order, or not.
+    /// One status line.
     private func say(_ what: String, _ text: String, state: String = "ok") {
         if globals.quiet { return }
         func padded(_ text: String, _ width: Int) -> String {

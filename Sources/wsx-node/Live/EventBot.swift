@@ -1,38 +1,38 @@
 import PeerNode
 import WorkspaceModel
 
-/// `events --exec`: a command of the shell for each event, one after the other and in order.
+/// `events --exec`: runs a shell command for each event, in order, one at a time.
 ///
-/// The node keeps how far the bot has come under its name, and is told after each event that was
-/// done. So a bot or a node that was killed goes on with the first event that was not done: none
-/// is missed, and none comes again that the node knows to be done. What a command fails at is given
-/// up after a few tries, which count only while the node is there to be spoken to.
+/// The node stores the bot's position under its name, after each completed event. So after a crash
+/// of the bot or the node it continues with the first incomplete event: none is missed, and none
+/// repeated that the node knows to be complete. An event whose command keeps failing is given up
+/// after a few tries, which count only while the node is reachable.
 struct EventBot {
     let io: any ProgramIO
     let paths: Paths
-    /// Under which the node keeps the position.
+    /// The name under which the node stores the position.
     let name: String
-    /// For `/bin/sh -c`.
+    /// The command for `/bin/sh -c`.
     let command: String
     /// The parameters of `events.wait`: name and filters.
     let wanted: JSONObject
-    /// Whether what came with a first sync is handed on too: a bot that answers what was written
-    /// last year is in everybody's way.
+    /// Whether events of a first sync are handled too: a bot that answers last year's
+    /// messages is a nuisance.
     var takesBackfill = false
-    /// Whether it is handed what programs wrote: two bots that answer each other never end.
+    /// Whether messages of bots are handled: two bots that answer each other never stop.
     var takesBots = false
-    /// So many events are to be handed on.
+    /// How many events are still to be handled.
     var left: Int64 = .max
-    /// When it is time to end, milliseconds since 1970.
+    /// When to stop, milliseconds since 1970.
     var end: Int64?
     var isJSON = false
 
-    /// Done, and the node was not told yet.
+    /// The last completed event, not reported to the node yet.
     private var done: String?
-    /// What the node was told last.
+    /// The last position reported to the node.
     private var position: String?
     private var skipped = 0
-    /// Whether the node was there: from then on one that goes away is waited for.
+    /// Whether the node was reachable: from then on the bot waits for it when it goes away.
     private var hasServed = false
 
     init(
@@ -45,9 +45,9 @@ struct EventBot {
         self.wanted = wanted
     }
 
-    /// What says "try again later", as `EX_TEMPFAIL` of sysexits does.
+    /// The exit status for "try again later", like `EX_TEMPFAIL` of sysexits.
     static let again: Int32 = 75
-    /// How often a command is run that fails.
+    /// How often a failing command is run.
     static let triesMax = 5
     /// The first and the longest pause before a command is run again.
     static let delays: (first: Int64, last: Int64) = (1_000, 60_000)
@@ -55,12 +55,12 @@ struct EventBot {
     private static let waitMilliseconds: Int64 = 60_000
     /// Events that are asked for at a time.
     private static let pageSize: Int64 = 100
-    /// So many events may be passed over before the node is told.
+    /// How many events may be skipped before the position is reported.
     private static let skippedMax = 256
 
-    /// Serves until there were enough events, the time is over, or the node is no more to be had.
+    /// Runs until enough events are handled, the time is over, or the node is unreachable.
     ///
-    /// - Parameter since: where to start over, or `nil` to go on from the stored position.
+    /// - Parameter since: where to start over, or `nil` to continue from the stored position.
     mutating func run(since: JSONValue?) throws(NodeError) -> Int32 {
         if let since { try startOver(since) }
         var pause: Int64 = 100
@@ -71,8 +71,8 @@ struct EventBot {
                 let status = try serve(&client)
                 return status
             } catch {
-                // It ended while it was asked, which may be long after the first question: nothing
-                // need have happened until then.
+                // The node stopped during a call, which may be long after the first one: no event
+                // need have occurred until then.
                 if error.kind == .stopping { hasServed = true }
                 guard hasServed, Starting.comesBack(error) else { throw error }
                 if isOver { return try ending() }
@@ -86,9 +86,9 @@ struct EventBot {
         ControlClient(try io.connect(paths.socket), timeoutMilliseconds: nil)
     }
 
-    /// Stores a start, so that everything after it goes by the stored position alone.
+    /// Stores the start, so that everything afterwards uses the stored position only.
     private mutating func startOver(_ since: JSONValue) throws(NodeError) {
-        // A stream says where it starts; its events are dropped with its connection.
+        // A stream reports its start; its events are dropped with its connection.
         var probe = try connect()
         let opened = try probe.call("events.subscribe", ["since": since])
         done = opened["cursor"]?.stringValue
@@ -101,7 +101,7 @@ struct EventBot {
     private var isOver: Bool { end.map { io.now >= $0 } ?? false }
 
     private func ending() throws(NodeError) -> Int32 {
-        // A run without a count was to last so long; one with a count was to be full.
+        // A run without a count was limited by time; one with a count had to be completed.
         guard left < .max / 2 else { return 0 }
         throw NodeError(
             .timeout, "not enough events happened in time", hint: nil, reason: "events.timeout")
@@ -120,10 +120,10 @@ struct EventBot {
             for event in page["items"]?.arrayValue ?? [] where left > 0 {
                 if isOver { return try ending() }
                 try take(event, &client)
-                // What was not done is not passed over either.
+                // An incomplete event must not be skipped either.
                 if isOver { return try ending() }
             }
-            // Past what the filters left out, so that it is not looked at again.
+            // Skips filtered events, so that they are not scanned again.
             if left > 0, let next = page["next"]?.stringValue, next != position {
                 done = next
                 try tellDone(&client)
@@ -137,7 +137,7 @@ struct EventBot {
     ) throws(NodeError) {
         let cursor = event["cursor"]?.stringValue
         let isOld = event["backfill"] == true && !takesBackfill
-        // A bot that fails at everything would fail at that too, and warn of it.
+        // A bot that fails at everything would fail at the warning too, and cause another.
         let isOwn =
             EventName(of: event) == .kept(.nodeWarning) && event["data"]?["name"] == .string(name)
         if isOld || isOwn || event["data"]?["bot"] == true && !takesBots {
@@ -155,9 +155,9 @@ struct EventBot {
         }
     }
 
-    /// Tells the node how far it came, before anything else is asked.
+    /// Reports the position to the node, before any further call.
     ///
-    /// - Parameter warning: why the last event was given up, for everybody who listens.
+    /// - Parameter warning: why the last event was given up, for all subscribers.
     private mutating func tellDone(
         _ client: inout ControlClient, warning: String? = nil
     ) throws(NodeError) {
@@ -168,9 +168,9 @@ struct EventBot {
             _ = try client.call("events.ack", given)
             position = cursor
         } catch {
-            // A store that was restored counts anew, and has positions of its own.
+            // A restored store has other positions.
             guard error.kind == .cursorExpired else {
-                // A daemon of before an upgrade knows no warnings.
+                // A daemon older than this program does not know warnings.
                 guard warning != nil, error.kind == .badRequest else { throw error }
                 return try tellDone(&client)
             }
@@ -181,13 +181,13 @@ struct EventBot {
     // MARK: One event
 
     private enum Handling {
-        /// With a warning, where the event was given up.
+        /// Completed; with a warning if the event was given up.
         case done(warning: String?)
-        /// The time is over: the event comes again with the next run.
+        /// The time is over: the next run repeats the event.
         case isOver
     }
 
-    /// Runs the command until it takes the event, has failed too often, or the time is over.
+    /// Runs the command until it succeeds, has failed too often, or the time is over.
     private func handle(_ event: JSONValue) -> Handling {
         let input = Array((event.text + "\n").utf8)
         let environment = environment(for: event)
@@ -206,8 +206,8 @@ struct EventBot {
         }
     }
 
-    /// Whether the node is there and open. While it is not, a command that needs it can only fail,
-    /// and that is no word about the event.
+    /// Whether the node is reachable and unlocked. While it is not, a command that needs it can
+    /// only fail, which says nothing about the event.
     private var isServed: Bool {
         do throws(NodeError) {
             var client = ControlClient(
@@ -216,8 +216,8 @@ struct EventBot {
         } catch { return !Starting.comesBack(error) && error.kind != .timeout }
     }
 
-    /// What the command finds in its environment: the event, and the way back to this node. What
-    /// others wrote is safe to show there; exactly as it is it stands in the event alone.
+    /// The command's environment: the event, and how to reach this node. Other people's text is
+    /// escaped here; only the event itself has the original.
     private func environment(for event: JSONValue) -> [String: String] {
         let data = event["data"]
         let id = data?["id"]?.stringValue ?? ""
@@ -234,19 +234,19 @@ struct EventBot {
             TerminalText.forVariable($0, maxBytes: Limits.botVariableBytesMax)
         }
         given["WSX_NODE_SOCKET"] = io.absolutePath(paths.socket)
-        // What it sends says so: see `Sending.send`.
+        // Marks its messages as a bot's: see `Sending.send`.
         given["WSX_BOT"] = name
         if let home = paths.home { given["WSX_NODE_HOME"] = io.absolutePath(home) }
-        // The ids of the event are of its workspace, whichever is selected.
+        // The event's ids belong to its workspace, whichever is selected.
         if let workspace = event["workspace"]?.stringValue {
             given["WSX_NODE_WORKSPACE"] = workspace
         }
         return given
     }
 
-    /// Says on standard error that an event was given up.
+    /// Warns on standard error that an event was given up.
     ///
-    /// - Returns: why, for the node.
+    /// - Returns: the reason, for the node.
     private func warn(_ event: JSONValue, _ status: Int32?) -> String {
         let how = status.map { "exited with \($0)" } ?? "could not be run"
         let cursor = sanitised(event["cursor"]?.stringValue ?? "")
@@ -270,7 +270,7 @@ struct EventBot {
 }
 
 extension SessionPart {
-    /// `events --exec`, after its flags were checked against one another.
+    /// `events --exec`, after checking its flags against each other.
     func runBot(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         guard let name = parameters["name"]?.stringValue else {
             throw .usage(

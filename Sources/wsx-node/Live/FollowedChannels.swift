@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// Which conversations a stream shows that names none: those that one is in.
+/// The conversations that a stream shows by default: those that the user is in.
 struct FollowedChannels {
-    /// Whether one is in a conversation, by its id, as far as that was asked for.
+    /// Whether the user is in a conversation, by id, as far as requested.
     private var known: [String: Bool] = [:]
 
     /// Events that change who is in a channel.
@@ -11,12 +11,12 @@ struct FollowedChannels {
         .kept(.channelMemberAdded), .kept(.channelMemberRemoved),
     ]
 
-    /// Whether an event is of a conversation that one is in, or was until just now; one of a whole
-    /// workspace always is.
+    /// Whether an event belongs to a conversation that the user is in, or was until now; always
+    /// true for events of the workspace.
     ///
     /// - Parameters:
-    ///   - channel: the `c_…` that it belongs to, or `nil` for one of a workspace.
-    ///   - ask: tells whether one is in that channel now.
+    ///   - channel: the event's `c_…`, or `nil` for an event of the workspace.
+    ///   - ask: tells whether the user is in that channel now.
     mutating func include(
         _ event: JSONValue, of channel: String?, _ ask: (String) -> Bool
     ) -> Bool {

@@ -1,22 +1,22 @@
 import PeerNode
 import WorkspaceModel
 
-/// Messages and what becomes of them as a stream of lines that nobody takes back.
+/// Formats messages and their changes as a stream of final lines.
 struct LiveView {
     var rendering: Rendering
-    /// Names of channels by their ids, for lines that name theirs; `nil` for lines that do not.
+    /// Channel names by id, for lines that show their channel; `nil` for lines that do not.
     var names: [String: String]?
-    /// The conversations that are shown; `nil` for all that come.
+    /// The shown conversations; `nil` for all.
     var followed: FollowedChannels?
-    /// The workspace whose channels are named without it.
+    /// The workspace whose channels are shown without its name.
     var home: JSONValue?
-    /// The day that the line before belongs to.
+    /// The day of the previous line.
     var lastDay: Int64?
-    /// The thread that the line before belongs to: its own id of a message that is no answer.
+    /// The thread of the previous line; a message without a thread counts as its own.
     private(set) var lastThread: String?
-    /// Messages that may be spoken of later.
+    /// Messages that later lines may refer to.
     private(set) var messages = RecentMessages()
-    /// Channels as they were told last, by their ids: what was changed is what differs.
+    /// The last known state of channels by id, for detecting changes.
     private var channels: [String: JSONValue] = [:]
 
     init(rendering: Rendering, names: [String: String]?) {
@@ -26,7 +26,8 @@ struct LiveView {
 
     mutating func note(_ message: JSONValue) { messages.note(message) }
 
-    /// What a new message answers, where the line above it does not tell, and it is not known yet.
+    /// The thread root of a new message, if the line above does not show it and
+    /// it is not known yet.
     func rootWanted(by message: JSONValue) -> JSONValue? {
         guard !rendering.isJSON, !rendering.isPlain, let thread = message["thread"],
             let id = thread.stringValue, id != lastThread, messages[id] == nil
@@ -34,7 +35,7 @@ struct LiveView {
         return thread
     }
 
-    /// Notes channels as they are, or only those that were not known.
+    /// Records channels, or only unknown ones.
     mutating func note(channels found: [JSONValue], onlyNew: Bool = false) {
         for channel in found {
             guard let id = channel["id"]?.stringValue else { continue }
@@ -42,8 +43,7 @@ struct LiveView {
         }
     }
 
-    /// The line about what became of a channel or of its members, or `nil` where there is nothing
-    /// to say.
+    /// The line for a change of a channel or its members, or `nil` if there is nothing to show.
     mutating func happening(_ event: JSONValue) -> String? {
         let place = Rendering.channel(of: event)
         let former = place?.stringValue.flatMap { channels[$0] }
@@ -56,7 +56,7 @@ struct LiveView {
         return rendering.happening(event, former: former, channel: channel)
     }
 
-    /// Has the names read again where that of a message's channel is not known.
+    /// Requests the names again if that of a message's channel is unknown.
     mutating func learnName(
         of message: JSONValue, _ read: (inout [String: String]?) throws(NodeError) -> Void
     ) throws(NodeError) {
@@ -64,11 +64,11 @@ struct LiveView {
             return
         }
         try read(&names)
-        // A conversation that is in no list is asked for once.
+        // A conversation in no list is requested only once.
         if names?[id] == nil { names?[id] = Rendering.shortened(id) }
     }
 
-    /// Takes over what a channel is called now, behind what it was named with.
+    /// Records a channel's new name, keeping its prefix.
     private mutating func rename(_ former: JSONValue?, to channel: JSONValue) {
         guard let id = channel["id"]?.stringValue, let shown = names?[id],
             let before = former.flatMap(ChannelNames.shown), shown.hasSuffix(before),
@@ -89,7 +89,7 @@ struct LiveView {
             [message], lastDay: &lastDay, namesChannel: names != nil, lastThread: lastThread)
     }
 
-    /// The line about what became of one, or `nil` where there is nothing to say.
+    /// The line for a change of a message, or `nil` if there is nothing to show.
     mutating func change(_ event: JSONValue) -> String? {
         let known = Rendering.subject(of: event).flatMap { messages[$0] }
         rendering.channelNames = names ?? [:]

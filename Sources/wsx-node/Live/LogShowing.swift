@@ -1,13 +1,13 @@
 import PeerNode
 import WorkspaceModel
 
-/// Part of a channel's past, as people read it: with what answers are answers to.
+/// Shows a part of a channel's history, with the context of replies.
 struct LogShowing: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// Pages that are read besides the first until there is as much to see as was asked for.
+    /// How many further pages are read until there is enough to show.
     private static let morePagesMax = 5
 
     func log(_ command: Command) throws(NodeError) -> Int32 {
@@ -22,7 +22,7 @@ struct LogShowing: SessionPart {
         if let thread = parameters["thread"] {
             readOwnNames(for: items, &client, into: &rendering)
             var lastDay: Int64?
-            // Whoever names an answer is shown its thread, from the first message on.
+            // A reply as the argument shows its thread, from the first message on.
             let first = items.first?["thread"] ?? thread
             let root = items.contains { $0["id"] == first } ? [] : messages([first], &client)
             let all = root + items
@@ -35,7 +35,8 @@ struct LogShowing: SessionPart {
         readOwnNames(for: items, &client, into: &rendering)
         rendering.threadRoots = roots(of: items, &client)
         result = .object(["items": .array(items)])
-        // Whoever names a place reads on from there; others want what was said last.
+        // With a place given, the log continues from there; by default it shows the latest
+        // messages.
         let isFromPlace = ["after", "around", "since"].contains { parameters[$0] != nil }
         show(
             rendering.text(result, of: command.name), isLong: true, opensAtEnd: !isFromPlace)
@@ -48,7 +49,7 @@ struct LogShowing: SessionPart {
         return status(of: result)
     }
 
-    /// Messages by their ids, with what those answer that are answers.
+    /// `message show`: messages by id, with the thread roots of replies.
     func showMessages(_ command: Command) throws(NodeError) -> Int32 {
         var client = try client()
         let result = try client.call(command.name, try parameters(for: command))
@@ -62,8 +63,8 @@ struct LogShowing: SessionPart {
         return status(of: result)
     }
 
-    /// Reads on into the past where answers are folded under what they answer, until as many
-    /// messages stand there as were asked for. Whoever named a place in the past gets that page.
+    /// Reads older pages, since replies are folded into their threads, until there are as many
+    /// messages as requested. A given place in the past shows its page only.
     ///
     /// - Returns: whether there are older ones.
     private func fill(
@@ -91,7 +92,7 @@ struct LogShowing: SessionPart {
         return true
     }
 
-    /// The places of those messages that are no answers to others among them.
+    /// The indexes of the messages that are not replies to others among them.
     private static func shown(_ items: [JSONValue]) -> [Int] {
         let ids = Set(items.compactMap { $0["id"]?.stringValue })
         return items.indices.filter { index in
@@ -99,7 +100,7 @@ struct LogShowing: SessionPart {
         }
     }
 
-    /// What those messages answer that stand here without it.
+    /// The thread roots that are missing among those messages.
     func roots(
         of items: [JSONValue], in workspace: JSONValue? = nil, _ client: inout ControlClient
     ) -> [String: JSONValue] {
@@ -116,10 +117,10 @@ struct LogShowing: SessionPart {
         return roots
     }
 
-    /// So many messages are asked for at once.
+    /// How many messages are requested per call.
     private static let idsPerCallMax = 100
 
-    /// Messages by their ids; those that are not here are left out.
+    /// Messages by id; unavailable ones are left out.
     func messages(
         _ ids: [JSONValue], in workspace: JSONValue? = nil, _ client: inout ControlClient
     ) -> [JSONValue] {
@@ -128,7 +129,7 @@ struct LogShowing: SessionPart {
         while !rest.isEmpty {
             let part = rest.prefix(Self.idsPerCallMax)
             rest = rest.dropFirst(part.count)
-            // Where one is missing, or all of them are too long for an answer, each is asked for.
+            // If one is missing, or they are too long for one answer, each is requested separately.
             found +=
                 fetch(Array(part), in: workspace, &client)
                 ?? part.flatMap { fetch([$0], in: workspace, &client) ?? [] }

@@ -1,22 +1,22 @@
 import WorkspaceModel
 
-/// The newest messages that were shown, in the order of showing, so that they can be spoken of.
+/// The most recently shown messages, in order, so that later lines can refer to them.
 struct RecentMessages {
     private var messages: [String: JSONValue] = [:]
-    /// Messages that were looked up besides, and stand in no order.
+    /// Messages that were looked up, without a place in the order.
     private var aside: [String: JSONValue] = [:]
     /// Their ids, the newest last.
     private(set) var order: [String] = []
-    /// How many were ever noted.
+    /// How many were ever shown.
     private(set) var shownCount = 0
 
-    /// More are not kept: a stream may run for years.
+    /// The limit: a stream may run for years.
     static let countMax = 1_000
 
-    /// The newest state of the message with this id that was noted.
+    /// The latest recorded state of the message.
     subscript(id: String) -> JSONValue? { messages[id] ?? aside[id] }
 
-    /// Notes a message that is shown; a newer state of one that was keeps its place.
+    /// Records a shown message; an update of a recorded one keeps its place.
     mutating func note(_ message: JSONValue) {
         guard let id = message["id"]?.stringValue else { return }
         if messages.updateValue(message, forKey: id) == nil {
@@ -26,7 +26,7 @@ struct RecentMessages {
         if order.count > Self.countMax { messages[order.removeFirst()] = nil }
     }
 
-    /// Takes over a message without giving it a place among those that were shown.
+    /// Records a message without a place in the order.
     mutating func know(_ message: JSONValue) {
         guard let id = message["id"]?.stringValue else { return }
         if messages[id] != nil { return note(message) }
@@ -34,8 +34,8 @@ struct RecentMessages {
         aside[id] = message
     }
 
-    /// The ids that begin or end like that, of all messages that are known. They begin with the
-    /// time, so the end is what tells those of one minute apart.
+    /// The ids of known messages that begin or end with `part`. Ids begin with the time, so the end
+    /// distinguishes messages of the same minute.
     func ids(like part: String) -> [String] {
         let end = part.utf8.reversed()
         let isMeant = { (id: String) in

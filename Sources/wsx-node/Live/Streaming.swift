@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What goes on until it is interrupted.
+/// Commands that run until they are interrupted.
 struct Streaming: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
@@ -22,7 +22,8 @@ struct Streaming: SessionPart {
         while left > 0 {
             guard let event = try nextEvent(&client, until: end) else {
                 if isEmpty, globals.exitCode { return Self.nothingFound }
-                // A stream without a count was to last so long; one with a count was to be full.
+                // A stream without a count was limited by time; one with a count had to be
+                // completed.
                 guard left < .max / 2 else { return 0 }
                 throw NodeError(
                     .timeout, "not enough events happened in time", hint: nil,
@@ -30,7 +31,8 @@ struct Streaming: SessionPart {
             }
             io.print(rendering.event(event))
             isEmpty = false
-            // Only what was printed is done: after a crash it comes again rather than never.
+            // An event counts as done only once printed: after a crash it is
+            // repeated rather than lost.
             if let name, let cursor = event["cursor"] {
                 _ = try client.call("events.ack", ["name": .string(name), "cursor": cursor])
             }
@@ -39,12 +41,12 @@ struct Streaming: SessionPart {
         return 0
     }
 
-    /// When a stream that begins now was to end, milliseconds since 1970; `nil` for never.
+    /// The end of a stream that begins now, milliseconds since 1970; `nil` for never.
     var streamEnd: Int64? { globals.timeoutMilliseconds.map { io.now &+ $0 } }
 
-    /// The next event; `nil` when the time is over that was given.
+    /// The next event; `nil` when the given time is over.
     ///
-    /// - Throws: also when the daemon ends, which is a failure of whoever listens.
+    /// - Throws: also when the daemon stops, which is a failure for its listeners.
     private func nextEvent(
         _ client: inout ControlClient, until end: Int64?
     ) throws(NodeError) -> JSONValue? {
@@ -58,7 +60,7 @@ struct Streaming: SessionPart {
         }
     }
 
-    /// `note watch`: what becomes of the text, one change a line.
+    /// `note watch`: changes of the text, one per line.
     func watchNote(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         var client = try client()
@@ -79,7 +81,7 @@ struct Streaming: SessionPart {
         var names: [String: String] = [:]
         let channels = try readNames(&client, into: &names)
         view.note(channels: channels)
-        // Another may be selected while this goes on.
+        // Another workspace may be selected meanwhile.
         view.home = channels.first?["workspace"]
         view.names = names
         let isWhole =
@@ -90,10 +92,10 @@ struct Streaming: SessionPart {
         return 0
     }
 
-    /// Part of the past, and then what comes.
+    /// A part of the history, then new messages.
     ///
-    /// The stream is opened first, so what is written while the past is read comes twice rather
-    /// than never, and the second time is not shown.
+    /// The stream is opened first, so a message written while the history is read arrives twice
+    /// rather than never, and the duplicate is not shown.
     func followLog(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         var client = try client()
         let wanted = liveEvents(in: parameters["channel"].map { .array([$0]) })
@@ -118,16 +120,16 @@ struct Streaming: SessionPart {
         }
         try follow(&client, wanted, after: cursor, &view) { message in
             if let thread, message["thread"] != thread { return false }
-            // Nobody can have pinned what has only just come.
+            // A message that has just arrived cannot be pinned.
             if parameters["pinned"] == true { return false }
             guard let id = message["id"]?.stringValue else { return false }
-            // Only the events that overlap with the past can repeat it.
+            // Only events that overlap with the history can repeat it.
             return seen.remove(id) == nil
         }
         return 0
     }
 
-    /// New messages, and for people what becomes of them.
+    /// New messages, and for people also their changes.
     private func liveEvents(in channels: JSONValue?) -> JSONObject {
         var types: [EventType] = [.messageCreated]
         if !globals.json, !globals.plain {
@@ -139,8 +141,8 @@ struct Streaming: SessionPart {
         return wanted
     }
 
-    /// Prints the messages that `wants` wants as they come, until the time that was given is over.
-    /// A daemon that ends is waited for where somebody reads along, and a failure elsewhere.
+    /// Prints the wanted messages as they arrive, until the given time is over. When the daemon
+    /// stops, it waits if a person reads along, and fails otherwise.
     private func follow(
         _ client: inout ControlClient, _ wanted: JSONObject, after begin: JSONValue?,
         _ view: inout LiveView, where wants: (JSONValue) -> Bool
@@ -163,12 +165,12 @@ struct Streaming: SessionPart {
         }
     }
 
-    /// Prints what an event says, if that is wanted.
+    /// Prints an event, if it is wanted.
     private func tell(
         _ event: JSONValue, _ client: inout ControlClient, _ view: inout LiveView,
         where wants: (JSONValue) -> Bool
     ) throws(NodeError) {
-        // The terminal may be another size by now.
+        // The terminal may have been resized.
         view.rendering.columns = rendering.columns
         guard let data = event["data"], !data.isNull else { return }
         if Rendering.isHappening(event) {
@@ -195,15 +197,15 @@ struct Streaming: SessionPart {
         io.print(view.text(of: data) + (rings ? "\u{7}" : ""))
     }
 
-    /// Prints what became of a message. One that was not shown is asked for; a part of a log tells
-    /// only of those that stand in it.
+    /// Prints a change of a message, requesting it if it was not shown; a filtered log only prints
+    /// changes of its own messages.
     private func tellChange(
         _ event: JSONValue, _ client: inout ControlClient, _ view: inout LiveView
     ) throws(NodeError) {
         guard let id = Rendering.subject(of: event) else { return }
         if view.messages[id] == nil {
             guard scan.values["thread"] == nil, scan.values["pinned"] == nil else { return }
-            // What is gone has nothing to show, and says so.
+            // A deleted message has nothing to show, and says so.
             var given: JSONObject = ["ids": [.string(id)]]
             given["workspace"] = event["workspace"]
             let page = try? client.call("message.get", given)
@@ -216,7 +218,7 @@ struct Streaming: SessionPart {
         if let text = view.change(event) { io.print(text) }
     }
 
-    /// Whether an event is of a conversation that the stream shows.
+    /// Whether an event belongs to a conversation that the stream shows.
     private func isFollowed(
         _ event: JSONValue, of channel: JSONValue?, _ client: inout ControlClient,
         _ view: inout LiveView
@@ -224,12 +226,12 @@ struct Streaming: SessionPart {
         view.followed?.include(event, of: channel?.stringValue) { id in
             var given: JSONObject = ["channel": .string(id)]
             given["workspace"] = event["workspace"]
-            // One that is gone, or of which nothing can be told, is none to be left out.
+            // A deleted or unreadable channel is not left out.
             return (try? client.call("channel.get", given))?["joined"] != false
         } ?? true
     }
 
-    /// Has the names read again where that of the channel is not known to which something belongs.
+    /// Requests the names again if that of an item's channel is unknown.
     private func learnName(
         of item: JSONValue, _ client: inout ControlClient, _ view: inout LiveView
     ) throws(NodeError) {
@@ -247,9 +249,9 @@ struct Streaming: SessionPart {
         if view.names != nil { view.note(channels: found, onlyNew: true) }
     }
 
-    /// Whether the bell rings for a new message: somebody else wrote it just now, and to us. That
-    /// is what stands in a direct conversation, mentions us, or is in a channel of which every
-    /// message is to be noticed; and never what was muted.
+    /// Whether a new message rings the bell: somebody else wrote it just now, and it is for us: in
+    /// a direct conversation, with a mention of us, or in a channel with notifications for every
+    /// message; never in a muted one.
     private func isForUs(
         _ event: JSONValue, _ client: inout ControlClient
     ) throws(NodeError) -> Bool {

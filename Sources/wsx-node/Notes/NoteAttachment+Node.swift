@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// The end at the daemon, which may go and come back.
+/// The connection to the daemon, which may go and come back.
 extension NoteAttachment {
     static func isAway(_ error: NodeError) -> Bool {
         [.notRunning, .stopping, .locked, .sessionExpired, .busy, .timeout].contains(error.kind)
@@ -13,7 +13,7 @@ extension NoteAttachment {
             try io.connect(session.paths().socket),
             timeoutMilliseconds: session.answerMilliseconds ?? Self.patience)
         fresh.tellsFormer = { _ in }
-        // Watched before it is read, so that no change is missed between the two.
+        // Watched before it is read, so that no change in between is missed.
         _ = try fresh.call("note.watch", named)
         client = fresh
         do throws(NodeError) { try read() } catch {
@@ -32,7 +32,7 @@ extension NoteAttachment {
         retry = (io.now + delay, delay, reason)
     }
 
-    /// Reads the whole text, again where it changes meanwhile.
+    /// Reads the whole text, starting over if it changes meanwhile.
     private func read() throws(NodeError) {
         guard var client else { throw ControlClient.ended }
         defer { self.client = client }
@@ -47,7 +47,7 @@ extension NoteAttachment {
             let (now, version) = (
                 note["text"]?.stringValue ?? "", note["version"]?.stringValue ?? ""
             )
-            // From here on the note is meant, whatever it is called by then.
+            // From here on the note is named by its id, so a new title does not matter.
             named = ["note": note["id"] ?? .null, "workspace": note["workspace"] ?? .null]
             if text == nil {
                 text = AttachedText(text: now, version: version)
@@ -59,10 +59,10 @@ extension NoteAttachment {
         }
     }
 
-    /// A note that is in several parts can change while they are read.
+    /// A note in several parts can change while they are read.
     private static let readingsMax = 50
 
-    /// Takes what the daemon has said and what the editor wrote, and writes it.
+    /// Handles input from the daemon and the editor, and writes the results.
     func settle() throws(NodeError) {
         if client == nil {
             guard retry.map({ $0.due <= io.now }) ?? true else { return }
@@ -73,7 +73,7 @@ extension NoteAttachment {
             takeWaiting()
             while let edit = text?.takeEdit() { try write(edit) }
             if let cursor = text?.takeCursor() { try tell(cursor) }
-            // What came before a line that is none, or before the end, is written nevertheless.
+            // Input before an invalid line, or before the end, is still written.
             while ending != nil, text?.isSettled == false {
                 try awaitEvent()
                 while let edit = text?.takeEdit() { try write(edit) }
@@ -88,8 +88,8 @@ extension NoteAttachment {
         let answer: JSONValue
         do throws(NodeError) { answer = try call("note.edit", given) } catch {
             if error.isBecause(of: .unknownNoteBase) { return try read() }
-            // What the note cannot hold is taken back; what one may not do ends it, and the editor
-            // has the text.
+            // A change that the note cannot hold is undone; a forbidden one ends the session, and
+            // the editor keeps the text.
             guard error.kind == .badRequest || error.kind == .tooLarge else { throw error }
             text?.refused(error)
             return
@@ -98,7 +98,7 @@ extension NoteAttachment {
             from: answer["from"]?.stringValue ?? "", to: answer["version"]?.stringValue ?? "")
     }
 
-    /// Tells others where the editor's cursor is. What has changed by then is no failure.
+    /// Sends the editor's cursor to others. A concurrent change is no failure.
     private func tell(_ cursor: JSONObject) throws(NodeError) {
         var given = cursor
         for member in named.members { given[member.key] = member.value }
@@ -113,7 +113,7 @@ extension NoteAttachment {
         return try current.call(method, given)
     }
 
-    /// Takes all events that have come.
+    /// Handles all events that have arrived.
     private func drain() throws(NodeError) {
         while var current = client {
             let event: JSONValue?
@@ -128,7 +128,7 @@ extension NoteAttachment {
         }
     }
 
-    /// How long an event that has to come is waited for where the time is over, milliseconds.
+    /// How long to wait for a certain event after the time is over, milliseconds.
     private static let lastWait: Int64 = 1_000
 
     private func awaitEvent() throws(NodeError) {

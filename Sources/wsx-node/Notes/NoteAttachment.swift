@@ -1,40 +1,40 @@
 import PeerNode
 import WorkspaceModel
 
-/// A note in an editor of its own: lines of JSON on standard input and output, which
-/// docs/EDITORS.md describes.
+/// A note in an external editor: lines of JSON on standard input and output, as
+/// docs/EDITORS.md specifies.
 ///
-/// The daemon may go and come back meanwhile. What the editor wrote is kept until it is there, and in a
-/// file where it does not come.
+/// The daemon may go and come back meanwhile. The editor's changes are kept until it is back, and
+/// saved to a file if it does not come back.
 final class NoteAttachment {
     let session: NoteEditing
     private let live: any LiveInput
     var client: ControlClient?
-    /// How the note is named, and once it was found, its id.
+    /// The parameters that name the note: as given, then by its id.
     var named: JSONObject
     var text: AttachedText?
-    /// What the editor has said of a line so far.
+    /// An incomplete line from the editor.
     private var partial: [UInt8] = []
-    /// Whole lines that were not looked at.
+    /// Complete lines that were not handled yet.
     private var waiting: [[UInt8]] = []
     /// Why it ends, once it does.
     private(set) var ending: Ending?
-    /// When the daemon is looked for again, how long after that, and why it is not there.
+    /// When the daemon is tried again, the delay after that, and why it is away.
     var retry: (due: Int64, delay: Int64, reason: NodeError)?
     private var end: Int64?
 
-    /// The end of it, for which only what was written before is waited for.
+    /// The end of the session, which only waits for earlier changes to be written.
     struct Ending {
         let status: Int32
-        /// What the editor did wrong.
+        /// The editor's error.
         var failure: NodeError?
-        /// How long a daemon that is away is waited for, milliseconds since 1970.
+        /// Until when to wait for a daemon that is away, milliseconds since 1970.
         let until: Int64
     }
 
-    /// How long the daemon may think about a call, if nobody said otherwise, and be away at the end.
+    /// The default timeout of a call, and the wait for the daemon at the end.
     static let patience: Int64 = 15_000
-    /// Bytes of one line of the editor: the largest note, with a sign before each of its letters.
+    /// Bytes of one line from the editor: the largest note with every letter escaped.
     private static let lineBytesMax = 32 * 1024 * 1024
 
     /// - Parameters:
@@ -49,7 +49,7 @@ final class NoteAttachment {
 
     var io: any ProgramIO { session.io }
 
-    /// Carries changes until the editor has nothing more to say.
+    /// Exchanges changes until the editor closes its side.
     ///
     /// - Returns: the exit status.
     func run() throws(NodeError) -> Int32 {
@@ -94,27 +94,27 @@ final class NoteAttachment {
         }
     }
 
-    /// How long nothing has to be done, in milliseconds.
+    /// How long there is nothing to do, in milliseconds.
     private var waitMilliseconds: Int64? {
-        // Nobody is woken for what has come already.
+        // Polling does not report data that was already read.
         if client?.hasMore == true { return 0 }
         return [end, ending?.until, retry?.due].compactMap { $0 }.min().map { max(0, $0 - io.now) }
     }
 
     // MARK: The end
 
-    /// The status where nobody reads what is said any more.
+    /// The exit status if nobody reads the output any more.
     private static let unread: Int32 = 141
 
-    /// Ends it as soon as the note has what was written.
+    /// Ends the session as soon as the note has all changes.
     private func finish(_ status: Int32, within milliseconds: Int64) {
         ending = Ending(
             status: status, failure: ending?.failure, until: io.now &+ milliseconds)
-        // A daemon that is away is looked for at once, and only for so long.
+        // A daemon that is away is tried at once, and only for that long.
         if retry != nil { retry?.due = io.now }
     }
 
-    /// A failure, with where the text is that the note does not have.
+    /// A failure that names the file with the unsaved text.
     private func kept(_ error: NodeError) -> NodeError {
         takeWaiting()
         guard let text, !text.isAtNode else { return error }
@@ -143,7 +143,7 @@ final class NoteAttachment {
         guard partial.count <= Self.lineBytesMax else { throw .lineTooLong }
     }
 
-    /// Takes the lines that have come, up to one that is none: what is behind it is not looked at.
+    /// Takes the complete lines, up to an invalid one: nothing after it is handled.
     func takeWaiting() {
         let lines = waiting
         waiting = []
@@ -155,7 +155,7 @@ final class NoteAttachment {
         }
     }
 
-    /// - Returns: whether somebody reads it.
+    /// - Returns: whether the output is still read.
     private func tell() -> Bool {
         for line in text?.takeLines() ?? [] where !live.write(line.text + "\n") { return false }
         return true
@@ -163,7 +163,7 @@ final class NoteAttachment {
 }
 
 extension NoteEditing {
-    /// `note attach`: changes between a note and an editor.
+    /// `note attach`: synchronises a note with an editor.
     func attachNote(_ command: Command) throws(NodeError) -> Int32 {
         var named = try parameters(for: command)
         named["workspace"] = workspace.map { .string($0) }

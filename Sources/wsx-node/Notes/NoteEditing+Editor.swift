@@ -1,10 +1,10 @@
 import PeerNode
 import WorkspaceModel
 
-/// `note edit --editor`: a note in the editor of whoever calls.
+/// `note edit --editor`: edits a note in the user's editor.
 extension NoteEditing {
-    /// Opens the text of a note in an editor, and writes what came of it into the note. What others
-    /// changed meanwhile is kept, and shown. A text that could not be written stays in its file.
+    /// Opens the text of a note in an editor, and writes the changes into the note. Concurrent
+    /// changes of others are kept, and shown. If the text cannot be written, its file remains.
     func editNote(_ command: Command) throws(NodeError) -> Int32 {
         for other in ["from", "text", "ops", "base"] where scan.values[other] != nil {
             throw .usage(
@@ -23,7 +23,7 @@ extension NoteEditing {
         if format == "markdown" { view["markdown"] = true }
         let shown = try wholeNote(view)
         try refuseDeleted(shown)
-        // From here on the note is meant, whatever it is called by then.
+        // From here on the note is named by its id, so a new title does not matter.
         view["note"] = shown["id"]
         view["in"] = nil
         let file = try EditedFile(
@@ -38,7 +38,7 @@ extension NoteEditing {
         do throws(NodeError) {
             now = try wholeNote(view)
             try refuseDeleted(now)
-            // The node takes one final line break for the end of the last line, as the file has it.
+            // The node ignores one final line break, which the file has.
             let isOpen = text.utf8.last == UInt8(ascii: "\n")
             var edit: JSONObject = ["text": .string(isOpen ? text + "\n" : text)]
             edit["workspace"] = view["workspace"]
@@ -55,12 +55,12 @@ extension NoteEditing {
         return 0
     }
 
-    /// What somebody made of a text in an editor; `nil` where nothing was changed.
+    /// The edited text; `nil` if it is unchanged.
     private func edited(_ file: EditedFile) throws(NodeError) -> String? {
         let command = TextEditor.command(environment)
         let status = io.edit(file.path, with: command)
         guard status == 0 else {
-            // The shell says by 126 and 127 that there is no such program.
+            // A shell exits with 126 or 127 if it cannot run the program.
             let isRun = status != nil && status != 126 && status != 127
             let error = NodeError(
                 .badRequest,
@@ -86,7 +86,7 @@ extension NoteEditing {
             reason: "note.deleted")
     }
 
-    /// Shows what became of a note since it was opened: nobody would see it otherwise.
+    /// Shows what others changed since the note was opened, which is easily missed.
     private func tellMeanwhile(from shown: JSONValue, to now: JSONValue) {
         let changes = LineChanges.lines(
             from: shown["text"]?.stringValue ?? "", to: now["text"]?.stringValue ?? "")

@@ -1,13 +1,13 @@
 import PeerNode
 import WorkspaceModel
 
-/// Notes from the command line: texts from files, and texts in several parts.
+/// Note commands: texts from files, and texts in several parts.
 struct NoteEditing: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// `note create` and `note edit`: the text comes from a file, or from standard input.
+    /// `note create` and `note edit`: reads the text from a file, or from standard input.
     func writeNote(_ command: Command) throws(NodeError) -> Int32 {
         if scan.values["editor"]?.boolValue == true { return try editNote(command) }
         var session = self
@@ -27,7 +27,7 @@ struct NoteEditing: SessionPart {
         return try callAndPrint(command, try session.parameters(for: command))
     }
 
-    /// The text of a file, whose lines end as on this machine.
+    /// The text of a file, with normalised line ends.
     private func noteText(fromFile path: String) throws(NodeError) -> String {
         let limit = Limits.controlLineBytesMax
         guard let bytes = try io.readFile(io.absolutePath(path), limit: limit) else {
@@ -42,7 +42,7 @@ struct NoteEditing: SessionPart {
         return text.replacing("\r\n") { _, _ in "\n" }
     }
 
-    /// `note show`: all parts of a long text, one after the other.
+    /// `note show`: joins all parts of a long text.
     func showNote(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         guard !globals.json else {
@@ -63,7 +63,7 @@ struct NoteEditing: SessionPart {
         return 0
     }
 
-    /// `note lock`: once, or again and again until somebody interrupts it.
+    /// `note lock`: once, or repeatedly until it is interrupted.
     func lockNote(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         guard scan.values["hold"]?.boolValue == true else {
@@ -80,10 +80,10 @@ struct NoteEditing: SessionPart {
         return 0
     }
 
-    /// Three times in the time for which one holds.
+    /// Three times in the time that one lasts.
     private static let lockMilliseconds = Int64(Limits.noteLockMilliseconds / 3)
 
-    /// A note with all of its text, which may come in several parts.
+    /// A note with its whole text, which may come in several parts.
     func wholeNote(_ parameters: JSONObject) throws(NodeError) -> JSONValue {
         var client = try client()
         return try Self.wholeNote(parameters, &client)
@@ -100,7 +100,7 @@ struct NoteEditing: SessionPart {
         while let cursor = next, !cursor.isNull {
             parameters["cursor"] = cursor
             let part = try client.call("note.get", parameters)
-            // The rest of another text than the one that was begun helps nobody.
+            // The rest of another version is useless.
             guard part["version"] == first["version"] else {
                 throw NodeError(
                     .conflict, "the note changed while it was read", hint: "show it again",

@@ -1,20 +1,20 @@
 import PeerNode
 import WorkspaceModel
 
-/// Things that are named by the last letters of their ids. Ids of messages begin with the time, so
-/// the end is what tells those of one minute apart.
+/// Resolves references by the last letters of an id. Message ids begin with the time, so the end
+/// distinguishes messages of the same minute.
 extension ReferenceResolver {
-    /// Fewer last letters than these name nothing.
+    /// The minimum number of last letters.
     private static let endLengthMin = 4
-    /// Messages of the conversation that was named among which one is looked for, the newest: ids
-    /// are in no index by their end.
+    /// How many of the newest messages of the named conversation are searched: no index
+    /// covers the ends of ids.
     private static let endingsMax = 1_000
-    /// The same of each conversation where none was named.
+    /// The same for each conversation if none was named.
     private static let endingsPerConversation = 100
-    /// So many conversations are looked through then.
+    /// How many conversations are searched then.
     private static let conversationsMax = 50
 
-    /// What lists show of an id: its letter, and the last of the others behind an ellipsis.
+    /// The form of an id in lists: its letter, an ellipsis, and the last letters.
     ///
     /// - Returns: those last letters, `nil` for any other text.
     static func ending(ofShown text: String) -> String? {
@@ -31,7 +31,7 @@ extension ReferenceResolver {
         ending(ofShown: text).map { text.prefix(2) + $0 } ?? text
     }
 
-    /// Whether `text` may be the last letters of an id, with or without the letter of its type.
+    /// Whether `text` may be the last letters of an id, with or without the type's letter.
     static func isEnding(_ text: String, _ letter: Character) -> Bool {
         guard letter == "m" || listing(letter) != nil else { return false }
         let letters = letters(of: text, letter).utf8
@@ -39,7 +39,7 @@ extension ReferenceResolver {
             && letters.allSatisfy(Base32Letters.contains)
     }
 
-    /// Whether `text` has the letter of its type before it, and is the beginning or the end of an id.
+    /// Whether `text` has the type's letter, and may be the beginning or the end of an id.
     static func isPart(_ text: String, _ letter: Character) -> Bool {
         isShort(text, letter) || text.hasPrefix("\(letter)_") && isEnding(text, letter)
     }
@@ -53,8 +53,8 @@ extension ReferenceResolver {
             && id.utf8.reversed().starts(with: letters.utf8.reversed())
     }
 
-    /// Those of a list whose ids begin with `text`; where none does, those whose ids end with it. What
-    /// is called so comes before both, and is left to the daemon.
+    /// The items whose ids begin with `text`, or if none does, end with it. An item with that name
+    /// has precedence, which the daemon handles.
     static func meant(_ text: String, _ letter: Character, among all: [Found]) -> [Found] {
         if isShort(text, letter) {
             let found = all.filter { $0.id.utf8.starts(with: text.utf8) }
@@ -66,7 +66,7 @@ extension ReferenceResolver {
         return all.filter { ends($0.id, with: letters) }
     }
 
-    /// The failure that last letters are which nothing ends with, where nothing else can be meant.
+    /// The failure for last letters without a match that cannot be anything else.
     static func noEnding(
         _ text: String, _ letter: Character, _ parameter: ParameterDefinition
     ) -> NodeError? {
@@ -89,7 +89,7 @@ extension ReferenceResolver {
         return .notFound(what, text, field: parameter.name, hint: hint)
     }
 
-    /// The newest messages whose ids end like that: of one conversation, or fewer of each.
+    /// The newest messages whose ids end with the text: of one conversation, or fewer of each.
     mutating func messages(
         ending text: String, in channel: JSONValue?
     ) throws(NodeError) -> [Found] {

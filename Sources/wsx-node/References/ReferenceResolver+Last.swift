@@ -1,14 +1,14 @@
 import PeerNode
 import WorkspaceModel
 
-/// The conversation that somebody is in the middle of, who says `last` and names none.
+/// The default conversation of `last`: the one that the caller used most recently.
 extension ReferenceResolver {
-    /// Conversations that are looked through at most, those in which something was said last.
+    /// How many conversations are searched at most, by latest message.
     private static let usedMax = 50
-    /// The newest messages of each that are looked at.
+    /// How many of the newest messages of each are examined.
     private static let newestMax = 50
 
-    /// The conversation with the newest message of the caller; `nil` where there is none.
+    /// The conversation with the caller's newest message; `nil` if there is none.
     mutating func lastUsed() throws(NodeError) -> JSONValue? {
         let identity = try client.call("identity.show", [:])
         let own = Set(
@@ -18,7 +18,7 @@ extension ReferenceResolver {
             .sorted { time($0) > time($1) }
         var found: (channel: JSONValue, at: Int64)?
         for channel in recent.prefix(Self.usedMax) {
-            // Nothing in what follows is newer.
+            // All following conversations are older.
             if let found, found.at >= time(channel) { break }
             let isOwn = channel["last"]?["author"]?["id"]?.stringValue.map(own.contains) ?? false
             guard let at = isOwn ? time(channel) : try newestOwn(in: channel),
@@ -29,7 +29,7 @@ extension ReferenceResolver {
         return found?.channel
     }
 
-    /// When the caller said something in a conversation last, behind which others have.
+    /// The time of the caller's latest message in a conversation where others wrote after it.
     private mutating func newestOwn(in channel: JSONValue) throws(NodeError) -> Int64? {
         let given = scoped([
             "channel": channel["id"] ?? .null, "limit": .integer(Int64(Self.newestMax)),

@@ -1,31 +1,31 @@
 import PeerNode
 import WorkspaceModel
 
-/// The beginning or the end of an id, and `last`, turned into ids by asking the daemon.
+/// Resolves `last` and partial ids to ids by asking the daemon.
 ///
-/// Only the command line takes them: a script should name a thing exactly, a person need not.
+/// Only the command line accepts them: a script should name a thing exactly, a person need not.
 struct ReferenceResolver {
-    /// Whose answers it uses.
+    /// The connection to the daemon.
     var client: ControlClient
-    /// The workspace that the call named, for every question it asks.
+    /// The workspace named by the call, used in every request.
     let workspace: String?
-    /// Whether somebody is there to see whom the beginning of a name was taken for.
+    /// Whether a person is there to see how a partial name was resolved.
     var takesParts = false
-    /// What was typed of a name, and whom it was taken for.
+    /// Partial names, with the full names they were resolved to.
     private(set) var taken: [(typed: String, name: String)] = []
-    /// The conversation that `last` was taken to mean, by its name, where none was named.
+    /// The conversation assumed for `last`, by name, if none was given.
     private(set) var conversation: String?
 
     /// Letters and digits of an id: base32 of 16 bytes.
     static let idLength = 26
-    /// Fewer letters than these name nothing.
+    /// The minimum number of letters.
     private static let prefixLengthMin = 6
-    /// Pages of one list that are looked through at most.
+    /// How many pages of one list are searched at most.
     static let pagesMax = 50
-    /// Candidates that are told at most.
+    /// How many candidates are listed at most.
     private static let candidatesMax = 10
 
-    /// Whether `text` is what only this resolves.
+    /// Whether only this type resolves `text`.
     ///
     /// - Parameter letter: the type, such as `m`; `nil` for any that can be looked up.
     static func isShort(_ text: String, _ letter: Character? = nil) -> Bool {
@@ -37,14 +37,14 @@ struct ReferenceResolver {
         return bytes.dropFirst(2).allSatisfy(Base32Letters.contains)
     }
 
-    /// Every value of `values` that names something by a beginning, an end or by `last`.
+    /// Whether `values` contain any reference that needs resolving.
     static func needed(_ values: JSONObject, _ command: Command) -> Bool {
         command.parameters.contains { parameter in
             texts(values[parameter.name]).contains { kind($0, parameter) != nil }
         }
     }
 
-    /// Whether a parameter takes a text that only this resolves.
+    /// Whether a parameter accepts this partial reference.
     static func resolves(_ text: String, _ parameter: ParameterDefinition) -> Bool {
         kind(text, parameter) != nil
     }
@@ -53,7 +53,7 @@ struct ReferenceResolver {
         value?.stringValue.map { [$0] } ?? value?.arrayValue?.compactMap(\.stringValue) ?? []
     }
 
-    /// Which letter a text stands for in a parameter, or `nil` where it is left as it is.
+    /// The type's letter for a text in a parameter, or `nil` if it needs no resolving.
     private static func kind(_ typed: String, _ parameter: ParameterDefinition) -> Character? {
         let text = whole(typed)
         var shape = parameter.shape
@@ -62,11 +62,11 @@ struct ReferenceResolver {
         case .identifier("m_"):
             return text == "last" || isShort(text, "m") || isEnding(text, "m") ? "m" : nil
         case .identifier("r_"):
-            // Nobody remembers the id of a request, and everybody whom they wait for.
+            // People know a request by its person, hardly by its id.
             return isShort(text, "r") || isEnding(text, "r") || !text.hasPrefix("r_") ? "r" : nil
         case .identifier(let prefix):
             return prefix.first.flatMap { isShort(text, $0) || isEnding(text, $0) ? $0 : nil }
-        // What has no letter and `_` before it is a name.
+        // A text without letter and `_` is a name.
         case .channel: return isPart(text, "c") ? "c" : nil
         case .member: return isPart(text, "u") ? "u" : nil
         case .workspace: return isPart(text, "w") ? "w" : nil
@@ -119,7 +119,7 @@ struct ReferenceResolver {
             case "d" where parameter.name == "device": ownDevices(text)
             default: try listed(text, letter)
             }
-        // What nothing is called like is left to the daemon, which says so in its own words.
+        // Without a match the daemon explains the failure.
         guard let first = found.first else {
             guard letter != "r" || text.hasPrefix("r_") else {
                 throw .notFound(
@@ -138,17 +138,17 @@ struct ReferenceResolver {
 
     // MARK: Looking things up
 
-    /// Something that a list has.
+    /// An item of a list.
     struct Found {
         let id: String
         let candidate: JSONValue
-        /// What it is called.
+        /// Its name.
         var name: String?
-        /// Of a request: whether it was not decided.
+        /// For a request: whether it is undecided.
         var isWaiting = false
     }
 
-    /// The method that lists what ids of this letter name.
+    /// The method that lists the items of this letter's type.
     static func listing(_ letter: Character) -> (method: String, given: JSONObject)? {
         switch letter {
         case "c": ("channel.list", ["scope": "all"])
@@ -169,9 +169,9 @@ struct ReferenceResolver {
     private mutating func listed(_ text: String, _ letter: Character) throws(NodeError) -> [Found] {
         guard let (method, given) = Self.listing(letter) else { return [] }
         var all = try all(letter, by: method, given)
-        // Direct conversations have ids like channels, and a list of their own.
+        // Direct conversations have channel ids, and a list of their own.
         if letter == "c" { all += try self.all(letter, by: "dm.list", [:]) }
-        // Those that were deleted can be meant too.
+        // Deleted ones can be meant too.
         if letter == "n" { all += try self.all(letter, by: "note.list", ["deleted": true]) }
         if letter == "r", !text.hasPrefix("r_") {
             let found = requests(ofSomebody: text, among: all)
@@ -180,13 +180,13 @@ struct ReferenceResolver {
         return Self.meant(text, letter, among: all)
     }
 
-    /// The own devices that are meant. Where they cannot be listed, the daemon says why.
+    /// The caller's devices that match. If they cannot be listed, the daemon says why.
     private mutating func ownDevices(_ text: String) -> [Found] {
         Self.meant(text, "d", among: (try? all("d", by: "device.list", [:])) ?? [])
     }
 
-    /// The requests that wait of people who are called something, with or without a sign; where
-    /// nobody is called so, of those whose name begins so.
+    /// The pending requests of people with this name, with or without `@`; if there is none, of
+    /// those whose names begin so.
     private mutating func requests(ofSomebody text: String, among all: [Found]) -> [Found] {
         let name = text.hasPrefix("@") ? String(text.dropFirst()) : text
         let waiting = all.filter { $0.isWaiting }
@@ -197,7 +197,7 @@ struct ReferenceResolver {
         return parts
     }
 
-    /// What a list has, each once.
+    /// The items of a list, without duplicates.
     private mutating func all(
         _ letter: Character, by method: String, _ given: JSONObject
     ) throws(NodeError) -> [Found] {
@@ -228,15 +228,15 @@ struct ReferenceResolver {
         return parameters
     }
 
-    /// Which message `last` means: the newest of these.
+    /// Which newest message `last` means.
     private enum Newest: String {
-        /// All: what is a place in the channel.
+        /// Any: as a place in the channel.
         case any = "the channel is empty"
-        /// What can be spoken of still.
+        /// One that is not deleted.
         case said = "there are no messages left there"
-        /// What one may change.
+        /// One of the caller's.
         case own = "you have no messages there"
-        /// What can be brought back.
+        /// One that can be restored.
         case deleted = "nothing was deleted there"
 
         init(of command: Command, _ values: JSONObject) {
@@ -269,7 +269,7 @@ struct ReferenceResolver {
         guard let channel = place else {
             throw .usage("'last' needs a channel", hint: "add --in CHANNEL")
         }
-        // Nearly always it is the very last one.
+        // It is nearly always the very last one.
         var parameters = scoped(["channel": channel, "limit": 1])
         for _ in 0..<Self.pagesMax {
             let page = try client.call("message.history", parameters)
@@ -282,7 +282,7 @@ struct ReferenceResolver {
         throw .notFound("message", "last", field: parameter.name, hint: newest.rawValue)
     }
 
-    /// The messages whose ids begin like that, else those recent ones whose ids end so.
+    /// The messages whose ids begin with the text, else recent ones whose ids end with it.
     private mutating func messages(_ text: String, in channel: JSONValue?) throws(NodeError)
         -> [Found]
     {
@@ -291,7 +291,7 @@ struct ReferenceResolver {
         return try messages(ending: text, in: channel)
     }
 
-    /// A message's id begins with its time, so only the messages of that time are asked for.
+    /// A message's id begins with its time, so only messages of that time are requested.
     private mutating func messages(
         beginning text: String, in channel: JSONValue?
     ) throws(NodeError) -> [Found] {
@@ -324,7 +324,7 @@ struct ReferenceResolver {
         try conversations(["scope": "all"]).compactMap { $0["id"] }
     }
 
-    /// The channels, and behind them the direct conversations.
+    /// The channels, then the direct conversations.
     mutating func conversations(_ given: JSONObject) throws(NodeError) -> [JSONValue] {
         try items(by: "channel.list", given) + items(by: "dm.list", [:])
     }
@@ -344,15 +344,15 @@ struct ReferenceResolver {
     }
 }
 
-/// The letters of ids, as numbers.
+/// The alphabet of ids, as numbers.
 enum Base32Letters {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
-    /// Letters that hold the 48 bits of a message's time, and two bits more.
+    /// The letters that contain the 48 bits of a message's time, and two more bits.
     private static let timeLetters = 10
 
     static func contains(_ letter: UInt8) -> Bool { alphabet.contains(letter) }
 
-    /// The first and the last millisecond that a message can have whose id goes on like this.
+    /// The range of times of messages whose ids begin with these letters.
     static func milliseconds(of letters: Substring.UTF8View) -> (since: Int64, until: Int64) {
         var number: Int64 = 0
         var rest = letters[...]

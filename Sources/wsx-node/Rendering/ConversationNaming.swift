@@ -4,7 +4,8 @@ import WorkspaceModel
 extension SessionPart {
     /// The channels and conversations of a workspace.
     ///
-    /// - Parameter workspace: `nil` for the one that the command line names, or the selected one.
+    /// - Parameter workspace: `nil` for the named workspace of the command line,
+    ///   or the selected one.
     private func conversations(
         of workspace: JSONValue?, _ client: inout ControlClient
     ) throws(NodeError) -> [JSONValue] {
@@ -15,14 +16,14 @@ extension SessionPart {
         return try (client.call("channel.list", given)["items"]?.arrayValue ?? []) + directs
     }
 
-    /// The names of the channels and conversations by their ids.
+    /// Reads the names of channels and conversations.
     ///
     /// - Parameters:
-    ///   - message: what belongs to a conversation that may be of another workspace; then the names
-    ///     of that one are read, behind its own name.
-    ///   - home: the workspace whose conversations are named without it; `nil` for the one that
-    ///     the command line names, or the selected one.
-    /// - Returns: the channels as they are.
+    ///   - message: an item that may belong to another workspace; then that one's names are read,
+    ///     with its own name as prefix.
+    ///   - home: the workspace whose conversations are shown without prefix; `nil` for the one on
+    ///     the command line, or the selected one.
+    /// - Returns: the channel objects.
     @discardableResult
     func readNames(
         of message: JSONValue? = nil, home: JSONValue? = nil, _ client: inout ControlClient,
@@ -30,7 +31,7 @@ extension SessionPart {
     ) throws(NodeError) -> [JSONValue] {
         let place = message?["workspace"]
         if workspace == nil, let home, let place, !place.isNull, place != home {
-            // One may have been put out of it between the message and this call.
+            // The user may have been removed from it between the message and this call.
             guard let other = try? client.call("workspace.get", ["workspace": place]),
                 let found = try? conversations(of: place, &client)
             else { return [] }
@@ -52,8 +53,8 @@ extension SessionPart {
         names[id] = workspace + own
     }
 
-    /// One's own name in a workspace by the id of the member that one is, for messages that
-    /// mention somebody; asked for only where mentions are set apart.
+    /// Reads the user's own name in a workspace by member id, for highlighting mentions; does
+    /// nothing where they are not highlighted.
     func readOwnNames(
         for messages: [JSONValue], _ client: inout ControlClient, into rendering: inout Rendering
     ) {
@@ -62,9 +63,9 @@ extension SessionPart {
         readOwnName(in: message["workspace"], &client, into: &rendering)
     }
 
-    /// The same for whoever will see messages of a workspace; each is asked for once.
+    /// The same before showing messages of a workspace; each is requested once.
     ///
-    /// - Parameter always: also where mentions are not set apart.
+    /// - Parameter always: also where mentions are not highlighted.
     func readOwnName(
         in workspace: JSONValue?, _ client: inout ControlClient, into rendering: inout Rendering,
         always: Bool = false

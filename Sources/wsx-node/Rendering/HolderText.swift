@@ -1,16 +1,16 @@
 import WorkspaceModel
 
-/// Who holds a message, in words: `held by 2 of 3 devices (Joon offline 20 s)`.
+/// The holders of a message in words: `held by 2 of 3 devices (Joon offline 20 s)`.
 struct HolderText {
-    /// Devices that are known to have it, this one among them.
+    /// Devices known to have it, including this one.
     var count: Int64
-    /// Devices of the people who may read it, where that is known.
+    /// Devices of its readers, if known.
     var total: Int64?
-    /// The names of people whose device is not connected, and for how long; of a device that was
-    /// never heard of, nobody knows whether it is.
+    /// People whose device is not connected, and for how long; `nil` for a device
+    /// that was never seen.
     var offline: [(name: String, milliseconds: Int64?)] = []
 
-    /// More names would not help anybody.
+    /// More names would not help.
     static let namesMax = 3
 
     init(count: Int64) { self.count = count }

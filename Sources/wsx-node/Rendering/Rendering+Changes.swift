@@ -1,15 +1,15 @@
 import PeerNode
 import WorkspaceModel
 
-/// What became of messages, each in one short line.
+/// Changes of messages, each in one short line.
 extension Rendering {
-    /// Events that a live view shows besides new messages.
+    /// Events that a live view shows in addition to new messages.
     static let changeTypes: [EventType] = [
         .messageEdited, .messageDeleted, .messageRestored, .messagePinned,
         .messageUnpinned, .reactionAdded, .reactionRemoved,
     ]
 
-    /// Events about channels and about who is in them, which a live view shows besides.
+    /// Events about channels and their members, which a live view shows too.
     static let happeningTypes: [EventType] = [
         .channelMemberAdded, .channelMemberRemoved, .channelEdited, .channelArchived,
         .channelUnarchived, .memberJoined, .memberRemoved,
@@ -19,7 +19,7 @@ extension Rendering {
         happeningTypes.contains { EventName(of: event) == .kept($0) }
     }
 
-    /// The channel that a message, or an event, belongs to.
+    /// The channel of a message or an event.
     static func channel(of item: JSONValue) -> JSONValue? {
         guard isHappening(item) else { return item["channel"] }
         guard item["type"]?.stringValue?.utf8.starts(with: "channel.".utf8) == true else {
@@ -28,13 +28,13 @@ extension Rendering {
         return item["data"]?["channel"] ?? item["data"]?["id"]
     }
 
-    /// The line for what became of a channel, or `nil` for what came with a first sync and is old.
+    /// The line for a change of a channel, or `nil` for an old one from a first sync.
     ///
-    /// - Parameter former: the channel as it was before, where it was known.
+    /// - Parameter former: the channel's previous state, if known.
     func happening(_ event: JSONValue, former: JSONValue?, channel: String?) -> String? {
         guard event["backfill"] != true, let data = event["data"], !data.isNull else { return nil }
         let name = "#" + fitting(shown(data["name"]))
-        // Whether somebody came or was taken in, left or was put out, it does not say.
+        // Events do not tell whether somebody joined or was added, left or was removed.
         let sentences: [String] =
             switch EventName(of: event) {
             case .kept(.channelMemberAdded): ["\(person(data["member"])) is now in the channel"]
@@ -68,14 +68,14 @@ extension Rendering {
         return sentences
     }
 
-    /// Which message an event is about.
+    /// The message of an event.
     static func subject(of event: JSONValue) -> String? {
         (event["data"]?["message"] ?? event["data"]?["id"])?.stringValue
     }
 
-    /// The line for an event, or `nil` for one that says nothing to people.
+    /// The line for an event, or `nil` for one that people need not see.
     ///
-    /// - Parameter message: the message as it was known before, if it was.
+    /// - Parameter message: the message's previous state, if known.
     func change(_ event: JSONValue, of message: JSONValue?, channel: String? = nil) -> String? {
         guard let data = event["data"], !data.isNull,
             let text = sentence(EventName(of: event), data, message)
@@ -94,7 +94,7 @@ extension Rendering {
         case .kept(.messagePinned): return "⌖ pinned: \(whose(data)) \(quoted(data))"
         case .kept(.messageUnpinned): return "⌖ unpinned: \(whose(data)) \(quoted(data))"
         case .kept(.messageDeleted):
-            // What was deleted is not said once more.
+            // Does not repeat the deleted text.
             return "✗ \(person(data["by"])) deleted \(which(message, by: data["by"]))"
         case .kept(.reactionAdded):
             return "\(sign(data)) \(person(data["member"])) on \(whose(message)) \(quoted(message))"
@@ -120,7 +120,7 @@ extension Rendering {
         return text.isEmpty ? "-" : excerpt(text, columns: 60)
     }
 
-    /// A message in a few words, such as before it is deleted.
+    /// A message in a few words, for the confirmation of its deletion.
     func summary(_ message: JSONValue) -> String {
         "'\(quoted(message))' by \(person(message["author"])), \(momentInSentence(message["at"])),"
     }

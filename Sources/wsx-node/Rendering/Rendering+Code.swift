@@ -1,12 +1,12 @@
 import PeerNode
 import WorkspaceModel
 
-/// Messages that are to be shown as they were written: programs, and what programs print.
+/// Preformatted messages: code, and the output of programs.
 extension Rendering {
-    /// The lines of a code message, each behind a bar, under a line that says whose it is.
+    /// The lines of a code message, each behind a bar, below a line with its author.
     ///
-    /// Lines are not broken at blanks. What is longer than the terminal goes on behind another
-    /// bar, so that the terminal begins no row of its own.
+    /// Lines are not wrapped at blanks. A line wider than the terminal continues behind another
+    /// bar, so that the terminal never starts a row of its own.
     func codeBlock(_ head: String, _ lines: [String], _ notes: [String]) -> String {
         let gap = columns.map { $0 < 40 } == true ? "  " : "       "
         var text = head + "\n"
@@ -27,7 +27,7 @@ extension Rendering {
         return text
     }
 
-    /// A line in pieces that are as wide as they may be, and together are the line.
+    /// A line in pieces of maximum width, which together are the line.
     static func pieces(of line: String, columns: Int) -> [String] {
         guard line.utf8.count > columns else { return [line] }
         var pieces: [String] = []

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Lists as tables, which fit into a terminal.
+/// Lists as tables that fit the terminal.
 extension Rendering {
     func columns(_ items: [JSONValue], _ set: ColumnSet) -> String {
         let rows = items.map { item in

@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// Files as people read them.
+/// Files for people.
 extension Rendering {
-    /// A line for each file of a message: `[plan.pdf  1.2 MB]`, with what is missing of it.
+    /// A line for each file of a message: `[plan.pdf  1.2 MB]`, with its missing part.
     func files(_ files: JSONValue?) -> [String] {
         (files?.arrayValue ?? []).map { file in
             let size = file["size"]?.integerValue ?? 0
@@ -13,7 +13,7 @@ extension Rendering {
         }
     }
 
-    /// That fewer devices have a file than its channel asks for; empty where there are enough.
+    /// A remark if fewer devices have a file than its channel requires; else empty.
     private func lackingCopies(_ file: JSONValue) -> String {
         guard let wanted = file["copies_wanted"]?.integerValue,
             let copies = file["copies"]?.integerValue, copies < wanted
@@ -21,7 +21,7 @@ extension Rendering {
         return ", \(copies) of \(wanted) copies"
     }
 
-    /// One file with all that is known of it.
+    /// All known details of one file.
     func file(_ file: JSONValue) -> String {
         let size = file["size"]?.integerValue ?? 0
         let have = file["have"]?.integerValue ?? 0
@@ -45,7 +45,7 @@ extension Rendering {
         return text
     }
 
-    /// The room that files take.
+    /// The space used by files.
     func cache(_ cache: JSONValue) -> String {
         func bytes(_ field: String) -> Int64 { cache[field]?.integerValue ?? 0 }
         let files = bytes("files")

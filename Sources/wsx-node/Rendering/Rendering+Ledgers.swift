@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// What is said of coins, as people read it.
+/// Ledgers for people.
 extension Rendering {
-    /// What was ordered, what it costs, and what its buyer does next.
+    /// An order: the item, its price, and the buyer's next step.
     func order(_ order: JSONValue) -> String {
         let id = shown(order["id"])
         let text = lines([
@@ -18,7 +18,7 @@ extension Rendering {
                     + "        wsx-node store validate \(id) --receipt TEXT\n")
     }
 
-    /// Whether a workspace is paid, in a few words; `nil` where nothing is known of that.
+    /// Whether a workspace is paid, in a few words; `nil` if unknown.
     func payment(_ payment: JSONValue?) -> String? {
         guard let state = payment?["state"]?.stringValue else { return nil }
         let issuer = payment?["issuer"].map { shown($0["name"]) } ?? "-"

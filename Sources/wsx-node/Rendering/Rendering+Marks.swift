@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// What rows of tables say to people besides their fields.
+/// Remarks in rows of tables, for people.
 extension Rendering {
-    /// Whether a device or a person is shown by the beginning of its id, for want of a name.
+    /// Whether a device or a person is shown by id because it has no name.
     static func isNameless(_ object: JSONValue) -> Bool {
         guard let name = object["name"]?.stringValue else { return true }
         guard let id = object["id"]?.stringValue else { return false }
@@ -21,7 +21,7 @@ extension Rendering {
         }
     }
 
-    /// A row as people are shown it.
+    /// A row with remarks for people.
     func marked(_ item: JSONValue, as shape: Command.Shape) -> JSONValue {
         guard !isPlain, var fields = item.objectValue else { return item }
         let name = item["name"]?.stringValue ?? ""
@@ -33,7 +33,7 @@ extension Rendering {
             if Self.isNameless(item) { fields["name"] = .string(shortID(item["id"])) }
         case .peers, .changedPeer, .holders, .appliers:
             fields["label"] = item["label"] ?? item["name"] ?? item["member"]?["name"]
-            // What the other one has meanwhile nobody knows.
+            // What a disconnected peer has received meanwhile is unknown.
             if shape == .peers || shape == .changedPeer, item["state"] != "connected" {
                 (fields["behind"], fields["ahead"]) = (.null, .null)
                 fields["tried"] = item["last_tried"]?.integerValue.map {
@@ -54,7 +54,7 @@ extension Rendering {
         return .object(fields)
     }
 
-    /// Whether a person has a message, whatever number of devices they use.
+    /// Whether a person has a message, on any of their devices.
     private func verdict(on holder: JSONValue) -> String {
         switch holder["verdict"]?.stringValue {
         case "held": "has it"
@@ -64,10 +64,10 @@ extension Rendering {
         }
     }
 
-    /// What makes a channel another than its neighbours in a list, such as ` (not in, muted)`.
+    /// The properties that distinguish a channel in a list, such as ` (not in, muted)`.
     ///
-    /// - Parameter isAmongOthers: whether channels that one is not in stand between one's own, and
-    ///   look like them.
+    /// - Parameter isAmongOthers: whether the list mixes joined channels with others
+    ///   that look the same.
     func states(of channel: JSONValue, isAmongOthers: Bool = true) -> String {
         var states: [String] = []
         let isOut = isAmongOthers && channel["joined"] == false

@@ -1,16 +1,16 @@
 import WorkspaceModel
 
-/// Where a message speaks to whoever reads it.
+/// Highlighting of mentions of the reader.
 extension Rendering {
-    /// `line`, which was made safe, with those mentions set apart that mean the reader: the own
-    /// name where the message says that it does, and `@channel` and `@everyone`.
+    /// The escaped `line` with the reader's mentions highlighted: their own name, if the message
+    /// mentions them, and `@channel` and `@everyone`.
     func highlighted(_ line: String, of message: JSONValue) -> String {
         guard hasColour, line.utf8.contains(UInt8(ascii: "@")), message["format"] != "code" else {
             return line
         }
         let meant = (message["mentions"]?.arrayValue ?? []).compactMap(\.stringValue)
             .compactMap { ownNames[$0] }
-        // The longest first: `@Mina Park` is more than `@Mina`.
+        // The longest first: `@Mina Park` must win over `@Mina`.
         let names = (meant.map(sanitised) + ["channel", "everyone"])
             .sorted { $0.count > $1.count }
         var made = ""
@@ -29,7 +29,7 @@ extension Rendering {
         return made
     }
 
-    /// Whether a name stands there, in any case, and is not the beginning of a longer word.
+    /// Whether the text begins with a name, in any case, that is not part of a longer word.
     private static func begins(_ text: Substring, with name: String) -> Bool {
         let part = text.prefix(name.count)
         guard part.count == name.count, part.lowercased() == name.lowercased() else { return false }
@@ -37,7 +37,7 @@ extension Rendering {
         return !(isWord(next) && isWord(last))
     }
 
-    /// What an address or a longer word goes on with.
+    /// Whether a character continues an address or a longer word.
     private static func isWord(_ character: Character) -> Bool {
         guard let scalar = character.unicodeScalars.first, scalar.value < 0x250 else {
             return false

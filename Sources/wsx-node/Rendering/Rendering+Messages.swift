@@ -1,17 +1,17 @@
 import PeerNode
 import WorkspaceModel
 
-/// Messages as people read them.
+/// Messages for people.
 extension Rendering {
-    /// Messages under lines that name the day.
+    /// Messages, with a line for each new day.
     ///
     /// - Parameters:
-    ///   - lastDay: the day that the line before belongs to, kept between calls.
-    ///   - authorColumns: that names take at least, for lines under one another.
-    ///   - foldsThreads: whether answers are left out whose first message is among `items`; that
-    ///     says how many there are.
-    ///   - lastThread: the thread that the line before belongs to: what stands under it says no
-    ///     more to what it is an answer.
+    ///   - lastDay: the day of the previous line, kept between calls.
+    ///   - authorColumns: the minimum width of names, so that lines are aligned.
+    ///   - foldsThreads: whether to leave out replies whose thread root is among `items`; the root
+    ///     then shows their number.
+    ///   - lastThread: the thread of the previous line: a reply directly below it does not repeat
+    ///     its context.
     func messages(
         _ items: [JSONValue], lastDay: inout Int64?, namesChannel: Bool,
         foldsThreads: Bool = false, lastThread: String? = nil, authorColumns: Int = 0,
@@ -77,7 +77,7 @@ extension Rendering {
         return lines
     }
 
-    /// The line that says what the answers under it are answers to.
+    /// The line that shows what the replies below it answer.
     private func context(_ root: JSONValue) -> String {
         let words =
             root["deleted"]?.isNull == false
@@ -92,8 +92,8 @@ extension Rendering {
             && message["text"]?.stringValue?.isEmpty == false
     }
 
-    /// For programs: a place where there is no text, and one more column behind a message that
-    /// was refused.
+    /// For programs: shows a location where there is no text, and one more column
+    /// for a rejected message.
     func plainMessages(_ items: [JSONValue]) -> String {
         items.map { item in
             var item = item
@@ -114,8 +114,8 @@ extension Rendering {
         }.joined()
     }
 
-    /// A head, and beside it lines and dimmer ones. Further lines stand under the first, so that
-    /// none looks like another message.
+    /// A head with lines and dimmed notes beside it. Further lines are indented, so that none looks
+    /// like another message.
     func block(
         _ head: String, indent: Int, _ lines: [String], _ notes: [String]
     ) -> String {
@@ -123,7 +123,7 @@ extension Rendering {
             let gap = String(repeating: " ", count: indent)
             return head + Self.joined(lines + notes.map(dim), behind: gap)
         }
-        // Where there is little room beside the head, the text stands under it.
+        // If there is little room beside the head, the text goes below it.
         let isNarrow = columns - indent < 16
         let gap = String(repeating: " ", count: isNarrow ? 2 : indent)
         let room = columns - gap.utf8.count
@@ -138,17 +138,17 @@ extension Rendering {
         return begin + Self.joined(shown, behind: gap)
     }
 
-    /// Lines under one another, with nothing at all in those that are empty.
+    /// Indented lines, without blanks in empty ones.
     private static func joined(_ lines: [String], behind gap: String) -> String {
         lines.enumerated().map { index, line in
             (index == 0 || line.isEmpty ? "" : gap) + line + "\n"
         }.joined()
     }
 
-    /// The most lines of one message that are shown; more is a flood.
+    /// The most lines shown of one message; more would flood the screen.
     private static let bodyLinesMax = 200
 
-    /// At least one line.
+    /// The lines of the text, at least one.
     private func body(_ message: JSONValue) -> [String] {
         if message["deleted"]?.isNull == false { return ["(deleted)"] }
         guard let text = message["text"]?.stringValue else { return ["-"] }
@@ -159,7 +159,7 @@ extension Rendering {
             return lines.isEmpty ? ["-"] : lines
         }
         var lines = foreignBody(text)
-        // What a program printed ends with the end of a line.
+        // Output of a program usually ends with a line break.
         while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
         if lines.count > Self.bodyLinesMax {
             let left = lines.count - Self.bodyLinesMax + 1
@@ -177,7 +177,7 @@ extension Rendering {
         return text + (geoURI(place).map { "  " + $0 } ?? "")
     }
 
-    /// A place as other programs take it (RFC 5870): WGS 84, with the uncertainty in metres.
+    /// A `geo:` URI (RFC 5870) in WGS 84, with the uncertainty in metres.
     func geoURI(_ place: JSONValue?) -> String? {
         guard let place, !place.isNull else { return nil }
         let uri = "geo:\(shown(place["lat"])),\(shown(place["lon"]))"
@@ -195,7 +195,7 @@ extension Rendering {
             + (message["doubtful_time"] == true ? " (clock wrong)" : "")
     }
 
-    /// What stands under a message: reactions, one's own in brackets, and how many answers; with
+    /// The notes below a message: reactions, your own in brackets, and the number of replies; with
     /// `--verbose` its id first.
     private func notes(_ message: JSONValue) -> [String] {
         var notes: [String] = isVerbose ? [shown(message["id"])] : []
@@ -209,13 +209,13 @@ extension Rendering {
         return notes
     }
 
-    /// Somebody's name; with the beginning of their id where another's looks like it.
+    /// The author's name; with the beginning of their id if another name looks like it.
     func author(of message: JSONValue) -> String {
         person(message["author"]) + (message["bot"] == true ? " (bot)" : "")
     }
 
-    /// What `send` prints: the id, and who holds the message as far as is known.
-    /// - Parameter workspace: where it went, if that is worth saying.
+    /// The output of `send`: the id, and the known holders of the message.
+    /// - Parameter workspace: the message's workspace, if it is worth showing.
     func sent(
         _ message: JSONValue, holders: HolderText? = nil, in workspace: String? = nil
     ) -> String {

@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// What happens in a note that is watched, as people read it.
+/// Events of a watched note, for people.
 extension Rendering {
-    /// One event of a note that is watched: who changed what, at which scalar of the text.
+    /// One event of a watched note: who changed what, at which scalar of the text.
     func noteEvent(_ event: JSONValue) -> String {
         if !isJSON, !isPlain, let line = companyEvent(event) { return line }
         guard !isJSON, !isPlain, EventName(of: event) == .passing(.notePatch) else {
@@ -25,8 +25,8 @@ extension Rendering {
         }.joined()
     }
 
-    /// Who is where in a note that is watched, or asks others to wait; nothing of what only moves with the
-    /// text. `nil` of other events.
+    /// Cursors and lock requests in a watched note, but not cursor movements caused by edits. `nil`
+    /// for other events.
     private func companyEvent(_ event: JSONValue) -> String? {
         let data = event["data"]
         let words: String

@@ -1,15 +1,15 @@
 import PeerNode
 import WorkspaceModel
 
-/// Notes as people read them.
+/// Notes for people.
 extension Rendering {
-    /// The text of a note as it stands, and who wrote what where that was asked for. The end of its last
-    /// line is added, also to an empty one, as in the file of an editor: `note edit --from` takes it off.
+    /// The text of a note, with authors if requested. A final line break is added, even to an empty
+    /// text, as in a file of an editor: `note edit --from` removes it.
     func noteText(_ note: JSONValue) -> String {
         let text = note["text"]?.stringValue ?? ""
         guard let blame = note["blame"]?.arrayValue else {
             guard !text.isEmpty else { return "" }
-            // What goes into a file or a program is the text itself, and no note holds controls.
+            // A file or a program gets the raw text; a note contains no control characters.
             return (isPiped ? text : TerminalText.escaped(text, for: .body)) + "\n"
         }
         let scalars = Array(text.unicodeScalars)
@@ -25,10 +25,10 @@ extension Rendering {
         }.joined()
     }
 
-    /// The line about a note that was made or changed.
+    /// The line about a created or changed note.
     func changedNote(_ note: JSONValue) -> String {
         let id = shown(note["id"])
-        // Who asked for the versions alone wants nothing else.
+        // With only the version requested, nothing else is shown.
         if note["title"] == nil { return "\(id)\t\(shown(note["version"]))\n" }
         if isPlain { return "\(id)\t\(shown(note["title"]))\t\(shown(note["version"]))\n" }
         var state = note["deleted"] == true ? "  (deleted)" : ""

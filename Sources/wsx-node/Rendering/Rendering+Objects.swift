@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// Single objects as people read them: a line for each thing, and no field that says nothing.
+/// Single objects for people: a line for each property, without empty fields.
 extension Rendering {
-    /// An answer that shows one object, or `nil` where it is shown otherwise.
+    /// An answer with one object, or `nil` if it has another form.
     func object(_ value: JSONValue, as shape: Command.Shape) -> String? {
         switch shape {
         case .workspace: workspace(value)
@@ -80,7 +80,7 @@ extension Rendering {
             + names.joined(separator: ", ")
     }
 
-    /// The sentence about the end of the own membership, in its two halves.
+    /// The sentence about the end of your membership, in two halves.
     private func note(_ workspace: JSONValue) -> String {
         guard let text = workspace["note"]?.stringValue else { return "" }
         let bytes = text.utf8
@@ -201,7 +201,7 @@ extension Rendering {
             + hints.text("wsx-node member status \(shown(member["id"]))\n")
     }
 
-    /// What became of a device in each workspace, and the command for what is left.
+    /// The result for a device in each workspace, and the command for the rest.
     private func devices(_ device: JSONValue, _ done: String) -> String? {
         guard let all = device["workspaces"]?.arrayValue, !all.isEmpty else { return nil }
         return all.map { row in
@@ -213,7 +213,7 @@ extension Rendering {
         }.joined() + elsewhere(device)
     }
 
-    /// Where else a device that was revoked has to be: it may still act there.
+    /// Where else a revoked device must be revoked: it may still act there.
     private func elsewhere(_ device: JSONValue) -> String {
         let others = (device["still_in"]?.arrayValue ?? []).map { shown($0["name"]) }
         var text = ""

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Channels, members and the state of the session as people read them.
+/// Channels, members and the session for people.
 extension Rendering {
     func channel(_ channel: JSONValue) -> String {
         let isDirect = Self.isDirect(channel)
@@ -42,7 +42,7 @@ extension Rendering {
         return lines(rows)
     }
 
-    /// Whether it is a direct conversation: with others, or with oneself.
+    /// Whether it is a direct conversation, with others or with yourself.
     static func isDirect(_ channel: JSONValue?) -> Bool {
         channel?["kind"] == "dm" || channel?["kind"] == "self"
     }
@@ -94,7 +94,7 @@ extension Rendering {
         return lines(rows)
     }
 
-    /// What somebody says of himself; behind what only the caller sees, who that is.
+    /// A person's profile, then the parts that only the caller sees.
     func profile(_ profile: JSONValue) -> String {
         let isSelf = profile["self"] == true
         var rows = [
@@ -122,10 +122,10 @@ extension Rendering {
         }
     }
 
-    /// What somebody has just chosen.
+    /// The presence just set.
     func presence(_ presence: JSONValue) -> String { "you are \(presenceWords(presence))\n" }
 
-    /// What people call a status.
+    /// What people call a presence.
     func stateWord(_ state: JSONValue?) -> String { state == "absent" ? "away" : shown(state) }
 
     func presenceWords(_ presence: JSONValue?) -> String {
@@ -138,7 +138,7 @@ extension Rendering {
         return words
     }
 
-    /// Whether the node is open, and by what it opens.
+    /// Whether the node is unlocked, and how it can be unlocked.
     func session(_ session: JSONValue) -> String {
         if session["wiped"] == true {
             return "this home was wiped: keys, messages, settings and what was set aside in it\n"

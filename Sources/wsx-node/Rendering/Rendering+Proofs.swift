@@ -1,9 +1,9 @@
 import PeerNode
 import WorkspaceModel
 
-/// Addresses that people prove, as people read them.
+/// Verified addresses and accounts, for people.
 extension Rendering {
-    /// Whether anybody has an address, and that nobody knows that of everybody.
+    /// Whether anybody has an address, and that not everybody's is known.
     func emailCheck(_ check: JSONValue) -> String {
         let email = shown(check["email"])
         switch check["state"] {
@@ -15,7 +15,7 @@ extension Rendering {
         }
     }
 
-    /// How far the proof of an address has come, and what to do next.
+    /// The progress of an address's verification, and the next step.
     func emailClaim(_ claim: JSONValue) -> String {
         let email = shown(claim["email"])
         switch claim["state"] {
@@ -29,7 +29,7 @@ extension Rendering {
         }
     }
 
-    /// How far the link to an account has come, and what to do next.
+    /// The progress of linking an account, and the next step.
     func accountClaim(_ claim: JSONValue) -> String {
         let provider = shown(claim["provider"])
         guard claim["state"] != "verified" else {
@@ -46,7 +46,7 @@ extension Rendering {
                     + "        wsx-node account link \(provider) --token -\n")
     }
 
-    /// The accounts that a profile shows, one a row.
+    /// The accounts in a profile, one per row.
     func accounts(_ person: JSONValue) -> [(String, String)] {
         (person["accounts"]?.arrayValue ?? []).map { account in
             let name = account["name"]?.stringValue.map { sanitised($0) + "  " } ?? ""
@@ -57,7 +57,7 @@ extension Rendering {
         }
     }
 
-    /// What stands behind an address in a profile.
+    /// The remark behind an address in a profile.
     func verified(_ person: JSONValue) -> String {
         if let lost = person["email_unverified"] { return "  (not verified: \(reason(lost)))" }
         guard let mark = person["email_verified"], !mark.isNull else { return "" }
@@ -68,7 +68,7 @@ extension Rendering {
         momentInSentence(moment).split(separator: " ").dropLast().joined(separator: " ")
     }
 
-    /// Where the link of an invite went.
+    /// How an invite's link was delivered.
     func delivery(_ invite: JSONValue) -> String {
         guard let email = invite["email"]?.stringValue else { return "" }
         switch invite["delivery"] {
@@ -90,7 +90,7 @@ extension Rendering {
         }
     }
 
-    /// Why what was said does not count.
+    /// Why an attestation does not count.
     private func reason(_ mark: JSONValue) -> String {
         switch mark["state"] {
         case "verifier_gone": "\(person(mark["by"])) is no verifier any more"

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What there is to read, one conversation a line.
+/// Unread conversations, one per line.
 extension Rendering {
     /// `#general  1 new   Joon: written while amber sleeps`.
     func readings(_ items: [JSONValue]) -> String {
@@ -18,13 +18,13 @@ extension Rendering {
         }.joined()
     }
 
-    /// With the sign that says whether it is a channel or a conversation, where that is known.
+    /// The name with its sign for a channel or a conversation, if known.
     private func readingName(_ item: JSONValue) -> String {
         let id = item["id"]?.stringValue ?? ""
         return fitting(sanitised(channelNames[id] ?? item["name"]?.stringValue ?? id))
     }
 
-    /// `2 new, 1 mention you`; `nil` where everything was read.
+    /// `2 new, 1 mention`; `nil` if everything is read.
     func newWords(_ unread: JSONValue?) -> String? {
         let count = unread?["unread"]?.integerValue ?? 0
         guard count > 0 else { return nil }
@@ -33,14 +33,14 @@ extension Rendering {
         return "\(count) new\(named)"
     }
 
-    /// Who said what last, in one line.
+    /// The latest message and its author, in one line.
     func preview(_ last: JSONValue?) -> String {
         guard let last, !last.isNull else { return "nothing yet" }
         let text = last["text"]?.stringValue.map(oneLine) ?? "(deleted)"
         return "\(fitting(shown(last["author"]?["name"]))): \(text)"
     }
 
-    /// A line cut for the terminal, where there is one.
+    /// A line cut to the terminal's width, if there is one.
     func fitted(_ line: String) -> String {
         let end = line.utf8.lastIndex { $0 != 0x20 }
         let line = end.map { String(line[...$0]) } ?? ""

@@ -1,16 +1,16 @@
 import PeerNode
 import WorkspaceModel
 
-/// Stars and reminders as people read them.
+/// Stars and reminders for people.
 extension Rendering {
-    /// Messages of several conversations, in the order in which they came.
+    /// Messages of several conversations, in the given order.
     func starred(_ items: [JSONValue]) -> String {
         var lastDay: Int64?
         return isPlain
             ? plainMessages(items) : messages(items, lastDay: &lastDay, namesChannel: true)
     }
 
-    /// Reminders in columns; for programs without titles, and with what they are about by its id.
+    /// Reminders in columns; for programs without titles, and with the subject's id.
     func reminders(_ items: [JSONValue]) -> String {
         guard !isPlain else {
             return columns(
@@ -36,7 +36,7 @@ extension Rendering {
                 ], drops: ["AUTHOR", "STATE", "CHANNEL"], below: ["TEXT"]))
     }
 
-    /// The line about one that was made, or cancelled.
+    /// The line about a created or cancelled reminder.
     func reminder(_ item: JSONValue) -> String {
         if isPlain { return reminders([item]) }
         let what = "\(shown(item["id"]))  \(reminderText(item))"
@@ -47,7 +47,7 @@ extension Rendering {
         return flowed(text + "\n", indent: 2, isOwn: false)
     }
 
-    /// Of what it reminds, in one line: its text, else its message, else its channel.
+    /// The subject of a reminder in one line: its text, else its message, else its channel.
     func reminderText(_ item: JSONValue) -> String {
         if let text = item["text"]?.stringValue { return oneLine(text) }
         if let preview = item["preview"], !preview.isNull {

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What was found: channels and people first, then messages as `log` shows them, and notes.
+/// Search results: channels and people first, then messages as in `log`, then notes.
 extension Rendering {
     func hits(_ result: JSONValue) -> String {
         let items = result["items"]?.arrayValue ?? []
@@ -25,7 +25,7 @@ extension Rendering {
         return text
     }
 
-    /// Kind, id, time, channel, who or what it is called, and the text.
+    /// Kind, id, time, channel, the author or name, and the text.
     private func plainHit(_ hit: JSONValue) -> String {
         let message = hit["message"]
         let note = hit["note"]
@@ -53,7 +53,7 @@ extension Rendering {
                 head, indent: columnWidth(head), lines, isVerbose ? [shown(message?["id"])] : [])
     }
 
-    /// The line of a day where another one begins, and the time of a hit.
+    /// The day line, if the day changes, and the time of a hit.
     private func time(of hit: JSONValue, lastDay: inout Int64?) -> (day: String, clock: String) {
         let (day, clock) = TimeText.local(hit["at"]?.integerValue ?? 0, zone: zone)
         guard day != lastDay else { return ("", clock) }
@@ -62,7 +62,7 @@ extension Rendering {
         return (dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n", clock)
     }
 
-    /// A note by its title, and below it the part of its text that says what was looked for.
+    /// A note by title, with the matching part of its text below.
     private func noteHit(_ hit: JSONValue, lastDay: inout Int64?) -> String {
         let note = hit["note"]
         let (day, clock) = time(of: hit, lastDay: &lastDay)
@@ -79,13 +79,13 @@ extension Rendering {
 
     // MARK: Matches
 
-    /// A name, in which bold is what was looked for.
+    /// A name with the match in bold.
     private func marked(_ value: JSONValue?, _ field: String, _ hit: JSONValue) -> String {
         guard let text = value?.stringValue else { return "-" }
         return markedLines(text, field, hit).joined(separator: " ")
     }
 
-    /// The lines of a text, each part of them made safe for a terminal by itself.
+    /// The lines of a text with matches marked; each part is escaped separately.
     ///
     /// - Parameter offset: scalars of the field before the text.
     private func markedLines(

@@ -1,12 +1,12 @@
 import PeerNode
 import WorkspaceModel
 
-/// What all answers are made of: values, names, points in time and rows as text. It asks no other part of
-/// the rendering.
+/// The building blocks of all answers: values, names, times and rows as text. It uses no other part
+/// of the rendering.
 extension Rendering {
     // MARK: Values
 
-    /// A value as text in one line, safe for the terminal.
+    /// A value as one line, safe for the terminal.
     func shown(_ value: JSONValue?) -> String {
         switch value {
         case nil, .null: "-"
@@ -20,10 +20,10 @@ extension Rendering {
         }
     }
 
-    /// An id as far as it is shown in running text.
+    /// The short form of an id, for running text.
     func shortID(_ value: JSONValue?) -> String { Self.shortened(shown(value)) }
 
-    /// An id by its letter and its last letters: what was made in one minute begins alike.
+    /// An id as its letter and last letters: ids made in the same minute begin alike.
     static func shortened(_ id: String) -> String {
         guard id.utf8.count > 10, id.utf8.dropFirst().first == UInt8(ascii: "_") else { return id }
         return "\(id.prefix(2))…\(id.suffix(6))"
@@ -31,28 +31,28 @@ extension Rendering {
 
     // MARK: People and places
 
-    /// Somebody's name; with the end of their id where another's looks like it.
+    /// A person's name; with the end of their id if another name looks like it.
     func person(_ person: JSONValue?) -> String {
         let name = fitting(shown(person?["name"]))
         guard person?["twin"] == true else { return name }
         return "\(name) (\(shortID(person?["id"])))"
     }
 
-    /// A name cut for a terminal: of one that is longer than any honest program makes them, a row
-    /// would be broken where the rest looks like a line of its own.
+    /// A name cut for a terminal: a longer one than honest programs allow would wrap, and the rest
+    /// could look like a line of its own.
     func fitting(_ name: String) -> String {
         guard let columns else { return name }
         return TerminalText.truncated(name, toColumns: min(32, max(8, (columns - 12) / 2)))
     }
 
-    /// A channel by its name, where that is known.
+    /// A channel by name, if known.
     func channelName(_ id: JSONValue?) -> String {
         channelNames[id?.stringValue ?? ""].map { fitting(sanitised($0)) } ?? shortID(id)
     }
 
     // MARK: Lines
 
-    /// Text in lines that fit, broken at words where it stands on a terminal.
+    /// Text wrapped at words for the terminal.
     func flowed(_ text: String, indent: Int? = nil, isOwn: Bool = true) -> String {
         columns.map { FlowedText.text(text, columns: $0, indent: indent, isOwn: isOwn) } ?? text
     }
@@ -64,7 +64,7 @@ extension Rendering {
     func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
     func dim(_ text: String) -> String { hasColour ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 
-    /// What stands for an empty list where somebody looks at it; programs get no line.
+    /// The line for an empty list, for people; programs get none.
     func nothing(of method: String) -> String? {
         guard isTerminal, !isPlain, !isJSON, let what = Command.emptiness(of: method) else {
             return nil
@@ -72,25 +72,25 @@ extension Rendering {
         return dim(what) + "\n"
     }
 
-    /// Titles of what this program says itself, commands among it.
+    /// Titles of rows in this program's words, including commands.
     private static let ownTitles: Set<String> = ["recovery", "locked", "next"]
 
     /// Titles and texts in two columns.
     func lines(_ rows: [(String, String)]) -> String {
         let widest = rows.map { columnWidth($0.0) }.max() ?? 0
-        // Further lines of a text stand below its first one.
+        // Further lines of a text are indented to its first one.
         let indent = "\n" + String(repeating: " ", count: widest + 2)
         return rows.map { title, text in
             let text = text.split(separator: "\n", omittingEmptySubsequences: false)
                 .joined(separator: indent)
-            // What people say of themselves may look like a command, and is broken all the same.
+            // People's own texts may look like a command, and are wrapped anyway.
             return flowed(
                 "\(padded(title, widest))  \(text)\n", indent: widest + 2,
                 isOwn: Self.ownTitles.contains(title))
         }.joined()
     }
 
-    /// A point in time as a person reads it.
+    /// A point in time for people.
     func moment(_ value: JSONValue?) -> String {
         guard let at = value?.integerValue else { return "-" }
         let (day, clock) = TimeText.local(at, zone: zone)

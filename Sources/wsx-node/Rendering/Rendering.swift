@@ -1,36 +1,36 @@
 import PeerNode
 import WorkspaceModel
 
-/// Answers as text: for programs exactly as they came, for people in columns.
+/// Answers as text: unchanged for programs, in columns for people.
 ///
-/// Every text in an answer is foreign and goes through `sanitised`, but for the text of a note in a pipe.
+/// Every text in an answer is foreign and must pass `sanitised`, except the text
+/// of a note in a pipe.
 struct Rendering {
     let isJSON: Bool
     let isPlain: Bool
     let hasColour: Bool
-    /// Whether people are shown ids besides.
+    /// Whether people also see ids.
     var isVerbose: Bool
     let isTerminal: Bool
-    /// Whether it goes into a file or to a program.
+    /// Whether the output goes to a file or a program.
     let isPiped: Bool
     let now: Int64
     let zone: (Int64) -> Int64
-    /// Names of channels by their ids, with the sign before them, for lines that belong to several.
+    /// Channel names by id, with their sign, for lines from several channels.
     var channelNames: [String: String] = [:]
-    /// One's own names by the ids of the members that one is, where mentions of them are set apart.
+    /// Your names by member id, where mentions of them are highlighted.
     var ownNames: [String: String] = [:]
-    /// The workspaces, `w_…`, in which one's own name was asked for.
+    /// The workspaces, `w_…`, for which your name was requested.
     var workspacesAsked: Set<String> = []
-    /// First messages of threads by their ids, for answers that stand without them.
+    /// Thread roots by id, for replies that are shown without them.
     var threadRoots: [String: JSONValue] = [:]
-    /// What somebody is called who has just come back by the phrase, where that is known.
+    /// The name of a person who has just recovered their identity, if known.
     var welcomed: String?
-    /// Makes the commands in hints act on the home that was asked.
+    /// Makes the commands in hints act on the same home.
     let hints: HintText
-    /// Columns into which lines for people have to fit; `nil` where they may be as long as they
-    /// are, as in a pipe.
+    /// The width for people's lines; `nil` for no limit, as in a pipe.
     var columns: Int?
-    /// Rows of a terminal that one message may take; `nil` for as many as it needs.
+    /// Rows of a terminal that one message may take; `nil` for no limit.
     var rowsMax: Int?
 
     init(globals: GlobalFlags, environment: [String: String], io: any ProgramIO) {
@@ -49,7 +49,7 @@ struct Rendering {
         }
     }
 
-    /// The flag decides, then `NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`, then the terminal.
+    /// Decided by the flag, then `NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`, then the terminal.
     static func wantsColour(_ flag: String?, _ environment: [String: String], isTerminal: Bool)
         -> Bool
     {
@@ -150,7 +150,7 @@ struct Rendering {
     private func invite(_ invite: JSONValue) -> String {
         let uses = invite["uses"]?.integerValue ?? 1
         let people = uses == 1 ? "one person" : "\(uses) people"
-        // Whatever a daemon says: the difference of two times of day, and no other.
+        // Clamped to the difference of two times, whatever the daemon says.
         let left = max(now, invite["expires_at"]?.integerValue ?? now) - now
         let minutes = (left / 1_000 + 30) / 60 * 60_000
         let channels = (invite["channels"]?.arrayValue ?? []).map { ", " + shortID($0) }.joined()
@@ -165,7 +165,7 @@ struct Rendering {
             + "  link  \(shown(link["link"]))\n"
     }
 
-    /// The words in numbered columns, as they are best written down.
+    /// The words in numbered columns, convenient for writing down.
     private func phrase(_ identity: JSONValue) -> String {
         let words = (identity["phrase"]?.stringValue ?? "").split(separator: " ").map(String.init)
         var text = "recovery phrase of \(shown(identity["name"])), shown only once: write it down\n"
@@ -213,7 +213,7 @@ struct Rendering {
         }.joined()
     }
 
-    /// One step a line, and the answer first.
+    /// One step per line, the answer first.
     private func why(_ result: JSONValue) -> String {
         let answer = result["answer"]?.boolValue == true ? "yes" : "no"
         var head = shown(result["name"])
@@ -252,7 +252,7 @@ struct Rendering {
         return text
     }
 
-    /// An object, one field a line.
+    /// An object, one field per line.
     private func fields(_ value: JSONValue) -> String {
         let members = value.objectValue?.members ?? []
         guard !isPlain else {
@@ -261,7 +261,7 @@ struct Rendering {
         return lines(members.map { (sanitised($0.key), field($0)) })
     }
 
-    /// A field as people read it: points in time are no numbers to them.
+    /// A field for people, with times as dates.
     private func field(_ member: JSONObject.Member) -> String {
         ColumnSet.isTime(member.key) && member.value.integerValue != nil
             ? moment(member.value) : shown(member.value)

@@ -1,31 +1,31 @@
 import WorkspaceModel
 
-/// A table for people, made to fit into a terminal.
+/// A table for people that fits the terminal.
 ///
-/// Where it is too wide, ids are cut to their ends; then what is long and to be copied goes
-/// below its row; then the columns go that matter least, for which `…` stands behind the titles;
+/// If it is too wide, ids are cut to their ends first; then long texts that people copy move below
+/// their row; then the least important columns are dropped, which a `…` behind the titles shows;
 /// and then texts are cut, the widest first.
 struct TableText {
     private let set: ColumnSet
-    /// The titles, and behind them the rows.
+    /// The titles, then the rows.
     private var lines: [[String]]
-    /// The columns that are shown, in order.
+    /// The shown columns, in order.
     private var shown: [Int]
-    /// The columns that stand below their row.
+    /// The columns shown below their row.
     private var below: [Int] = []
     private var widths: [Int]
-    /// Columns whose texts are cut to their width.
+    /// Columns whose texts are cut.
     private var cut: Set<Int> = []
-    /// Whether it stands on a terminal; elsewhere everything is whole.
+    /// Whether it is for a terminal; elsewhere nothing is cut.
     private var isFitted = false
-    /// Whether columns were left out.
+    /// Whether columns were dropped.
     private var isShortened = false
 
-    /// A column that describes is not wider than that.
+    /// The maximum width of a descriptive column.
     private static let describingColumnsMax = 40
-    /// Before a column that describes becomes narrower, another one goes.
+    /// Another column is dropped before a descriptive one becomes narrower.
     private static let comfortColumns = 12
-    /// Nothing is cut further than that.
+    /// Texts are never cut further.
     private static let leastColumns = 4
 
     /// - Parameter rows: a text for each column of `set`; at least one row.
@@ -59,7 +59,7 @@ struct TableText {
         shown.reduce(-2) { $0 + widths[$1] + 2 } + (isShortened ? 3 : 0)
     }
 
-    /// The same, with texts cut as far as they are still of use.
+    /// The same with texts cut as far as they remain useful.
     private var comfortableWidth: Int {
         shown.reduce(width) { sum, column in
             sum - (set.isDescribing(column) ? max(0, widths[column] - Self.comfortColumns) : 0)
@@ -70,7 +70,7 @@ struct TableText {
         isFitted = true
         guard width > columns else { return }
         for column in shown where set.isIdentifier(column) {
-            // The end of an id names the thing as well.
+            // The end of an id is enough to name the thing.
             for row in lines.indices.dropFirst() {
                 lines[row][column] = Rendering.shortened(lines[row][column])
             }
@@ -94,7 +94,7 @@ struct TableText {
         isShortened = true
     }
 
-    /// Makes the widest of some columns narrower until the table fits.
+    /// Narrows the widest of some columns until the table fits.
     private mutating func narrow(_ candidates: [Int], into columns: Int) {
         while width > columns {
             guard let widest = candidates.max(by: { widths[$0] < widths[$1] }),
@@ -113,7 +113,7 @@ struct TableText {
         return isShortened ? titles + "  …" : trimmed(titles)
     }
 
-    /// Each row, and below it what found no place in it.
+    /// Each row, with the moved texts below it.
     ///
     /// - Parameter columns: of the terminal.
     func rows(columns: Int?) -> [String] {

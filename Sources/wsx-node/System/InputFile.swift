@@ -1,16 +1,16 @@
 import Glibc
 import WorkspaceModel
 
-/// Standard input as a file of which the length is known before it is read.
+/// Standard input as a file whose length is known before it is read.
 ///
-/// A file is read where it is. What comes from a pipe is written into one that has no name any more,
-/// so nothing is left of it whatever happens.
+/// A regular file is read in place. A pipe is copied into an unlinked file, so that nothing remains
+/// of it, whatever happens.
 final class InputFile: UploadSource {
     let byteCount: Int64
     private let file: Int32
     private let isOwn: Bool
 
-    /// - Parameter folder: where room is taken for what comes from a pipe.
+    /// - Parameter folder: where the temporary file for a pipe is created.
     init(folder: String) throws(NodeError) {
         var status = stat()
         if fstat(0, &status) == 0, status.st_mode & S_IFMT == S_IFREG {

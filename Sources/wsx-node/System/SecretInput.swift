@@ -1,12 +1,12 @@
 import Glibc
 import PeerNode
 
-/// Reading secrets: from a terminal that shows nothing, and from commands.
+/// Reads secrets: from a terminal without echo, and from commands.
 enum SecretInput {
-    /// Asks on standard error for one line of the terminal, which does not show it.
+    /// Asks on standard error for one line from the terminal, without echo.
     ///
-    /// Signals of the keyboard are off meanwhile, or an interrupted question would leave the
-    /// terminal without its echo.
+    /// Keyboard signals are disabled meanwhile, or an interrupted question would leave the
+    /// terminal without echo.
     static func ask(_ question: String) -> String? {
         try? ProcessHardening.forbidDumps()
         var usual = termios()
@@ -21,7 +21,7 @@ enum SecretInput {
         return answer
     }
 
-    /// What a command prints on its standard output; `nil` when it fails.
+    /// The standard output of a command; `nil` if it fails.
     static func output(of command: String, limit: Int) -> [UInt8]? {
         try? ProcessHardening.forbidDumps()
         var ends: [Int32] = [-1, -1]
@@ -32,7 +32,7 @@ enum SecretInput {
             command, input: nil, output: ends[1], environment: environment, as: .foreground)
         close(ends[1])
         let bytes = process == nil ? [] : SystemIO.readAll(ends[0], limit: limit)
-        // A command that goes on writing would wait for a reader, and we for the command.
+        // A command that keeps writing would wait for a reader, and we for the command.
         close(ends[0])
         guard let process, (try? DetachedProcess.wait(for: process)) == 0 else { return nil }
         return bytes

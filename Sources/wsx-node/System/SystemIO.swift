@@ -2,7 +2,7 @@ import Glibc
 import PeerNode
 import WorkspaceModel
 
-/// The world as the operating system gives it.
+/// `ProgramIO` on the operating system.
 final class SystemIO: ProgramIO {
     var isInputTerminal: Bool { isatty(0) == 1 }
     var isOutputTerminal: Bool { isatty(1) == 1 }
@@ -55,7 +55,7 @@ final class SystemIO: ProgramIO {
         guard !Self.write(Array(text.utf8), to: 1) else { return }
         let reason = errno
         guard reason != EPIPE else { exit(141) }
-        // What was asked for is done all the same: whoever repeats it does it twice.
+        // The command was carried out all the same: repeating it would do it twice.
         let words = String(cString: strerror(reason))
         printError("wsx-node: done, but the answer could not be printed: \(words)\n")
         exit(1)
@@ -76,7 +76,7 @@ final class SystemIO: ProgramIO {
 
     func printError(_ text: String) { _ = Self.write(Array(text.utf8), to: 2) }
 
-    /// Whether all of it was written. A closed descriptor takes everything, as /dev/null does.
+    /// Whether all of it was written. A closed descriptor counts as success, like /dev/null.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -189,7 +189,7 @@ final class SystemIO: ProgramIO {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
     }
 
-    /// Makes a folder and those above it, mode 0700.
+    /// Creates a folder and its parents, mode 0700.
     static func makeFolder(_ path: String) throws(NodeError) {
         if path.isEmpty || mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw fileFailure("cannot create the folder", path) }
@@ -223,8 +223,8 @@ final class SystemIO: ProgramIO {
         return true
     }
 
-    /// Whether a process still holds the home. One that ends takes its socket with it before; one that
-    /// was killed leaves it.
+    /// Whether a process still holds the home. A process that exits removes its socket first; one
+    /// that was killed leaves it.
     private func isLocked(_ path: String) -> Bool {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { return false }
@@ -234,13 +234,13 @@ final class SystemIO: ProgramIO {
 }
 
 extension Program {
-    /// Runs this process's command line and ends it.
+    /// Runs this process's command line and exits.
     static func runProcess() -> Never {
-        // A reader that goes away is seen as an error of `write`, and ends us with 141.
+        // A closed pipe is reported by `write`, and we exit with 141.
         signal(SIGPIPE, SIG_IGN)
-        // Whoever started us may have left it ignored; then no child would have an exit status.
+        // The parent process may have set it to ignored; then no child would have an exit status.
         signal(SIGCHLD, SIG_DFL)
-        // Otherwise the connection to the daemon could become what is printed to.
+        // Otherwise the connection to the daemon could get the descriptor of standard output.
         StandardDescriptors.ensureOpen()
         if TypedArguments.own == [Array(TokenChild.word.utf8)] { exit(TokenChild.run()) }
         var environment: [String: String] = [:]

@@ -1,10 +1,10 @@
 import Glibc
 import PeerNode
 
-/// The terminal of this process, read key by key, or its pipes, read as they fill.
+/// The process's terminal, read key by key, or its pipes, read as they fill.
 final class SystemLiveInput: LiveInput {
     private let isRaw: Bool
-    /// How the terminal was found.
+    /// The terminal's original settings.
     private var usual: termios?
     private let signals: SignalQueue?
     private var isOver = false
@@ -15,7 +15,7 @@ final class SystemLiveInput: LiveInput {
 
     init(isRaw: Bool) {
         self.isRaw = isRaw
-        // Pipes have nothing to restore, so there the signals do what they always do.
+        // With pipes there is nothing to restore, so signals keep their default action.
         signals = isRaw ? try? SignalQueue(Self.watched) : nil
     }
 
@@ -23,7 +23,7 @@ final class SystemLiveInput: LiveInput {
 
     var size: (columns: Int, rows: Int) { Self.size(of: 1) ?? (80, 24) }
 
-    /// What the kernel knows of a terminal; `nil` for what is none, or has no size.
+    /// The size of a terminal; `nil` if it is none, or has no size.
     static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
         var window = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 else {
@@ -36,10 +36,10 @@ final class SystemLiveInput: LiveInput {
 
     // MARK: The terminal
 
-    /// Keys come as they are hit, and pasted text comes marked as such.
+    /// Switches to key by key input, with pasted text marked.
     func enter() {
         guard isRaw, var found = usual ?? current else { return }
-        // Once, since who comes back may find what we or a shell made of it.
+        // Only once: after a suspension the settings may be those that we or a shell left behind.
         usual = found
         found.c_iflag &= ~tcflag_t(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON)
         found.c_lflag &= ~tcflag_t(ECHO | ICANON | IEXTEN | ISIG)
@@ -47,12 +47,12 @@ final class SystemLiveInput: LiveInput {
             characters[Int(VMIN)] = 1
             characters[Int(VTIME)] = 0
         }
-        // What was typed before is kept.
+        // Keeps what was typed before.
         tcsetattr(0, TCSADRAIN, &found)
         _ = write("\u{1B}[?2004h")
     }
 
-    /// How the terminal is now; `nil` where there is none.
+    /// The terminal's current settings; `nil` without one.
     private var current: termios? {
         var found = termios()
         return tcgetattr(0, &found) == 0 ? found : nil
@@ -61,7 +61,7 @@ final class SystemLiveInput: LiveInput {
     func leave() {
         guard var found = usual else { return }
         _ = write("\u{1B}[?2004l")
-        // In the background this would stop us, which SIGTTOU does to whoever changes a terminal.
+        // In the background, changing the terminal would stop us with SIGTTOU.
         signal(SIGTTOU, SIG_IGN)
         tcsetattr(0, TCSADRAIN, &found)
         signal(SIGTTOU, SIG_DFL)
@@ -70,7 +70,7 @@ final class SystemLiveInput: LiveInput {
 
     func suspend() {
         leave()
-        // The kernel passes it over where nobody could continue us.
+        // The kernel ignores it if nobody could continue us.
         signals?.raiseUsually(SIGTSTP)
         enter()
     }
@@ -84,7 +84,7 @@ final class SystemLiveInput: LiveInput {
             pollfd(fd: signals?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         let limit = milliseconds.map { Int32(clamping: max($0, 0)) } ?? -1
-        // A signal that ends the wait early is an early wake, which does no harm.
+        // A signal can end the wait early, which does no harm.
         guard poll(&watched, nfds_t(watched.count), limit) > 0 else { return [] }
         var wakes: [LiveWake] = []
         if watched[2].revents != 0 { takeSignals(&wakes) }

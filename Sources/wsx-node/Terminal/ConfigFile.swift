@@ -1,15 +1,15 @@
 import WorkspaceModel
 
-/// `config.toml`: a subset of TOML with sections, one setting a line, and comments, edited in
-/// place.
+/// `config.toml`: a subset of TOML with sections, one setting per line, and
+/// comments, edited in place.
 ///
-/// Values are texts in quotes, integers, `true` and `false`, and lists of texts. Whatever is not
-/// understood is an error with its line, never ignored.
+/// Values are quoted strings, integers, `true` and `false`, and lists of strings. Anything else is
+/// an error with its line, never ignored.
 struct ConfigFile {
-    /// What a setting may be.
+    /// The types of settings.
     enum Kind { case text, flag, list }
 
-    /// Every setting of this build. What is not here is an unknown key.
+    /// Every setting of this build. Any other key is an error.
     static let known: [(name: String, kind: Kind)] = [
         ("name", .text), ("net.listen", .text), ("net.announce", .flag), ("net.peers", .list),
         ("notify.level", .text), ("notify.command", .text), ("mail.command", .text),
@@ -18,11 +18,11 @@ struct ConfigFile {
         ("limits.attachment_bytes", .text), ("net.metered", .text),
     ]
 
-    /// Larger files are nobody's settings.
+    /// A larger file is not a settings file.
     static let bytesMax = 1024 * 1024
 
     private var lines: [String]
-    /// The settings that the file gives, in its order: name and value as written.
+    /// The settings in the file, in order: name and value as written.
     private(set) var settings: [(name: String, value: String)] = []
     private var lineOf: [String: Int] = [:]
 
@@ -35,7 +35,7 @@ struct ConfigFile {
         try read()
     }
 
-    /// The file as it is to be written, with a newline at its end.
+    /// The file to write, with a newline at its end.
     var bytes: [UInt8] { Array((lines.joined(separator: "\n") + (lines.isEmpty ? "" : "\n")).utf8) }
 
     // MARK: Reading
@@ -84,10 +84,10 @@ struct ConfigFile {
             hint: "one of " + known.map(\.name).joined(separator: ", "))
     }
 
-    /// The value of a setting, texts without their quotes.
+    /// The value of a setting, strings without quotes.
     func text(of name: String) throws(NodeError) -> String {
         guard Self.known.contains(where: { $0.name == name }) else {
-            // The file is good: whoever typed the name is wrong.
+            // The file is valid, so the name on the command line is wrong.
             throw .usage(
                 "unknown setting \(NodeError.quoted(name))",
                 hint: Self.unknown(name, line: nil).hint)
@@ -102,10 +102,10 @@ struct ConfigFile {
 
     // MARK: Writing
 
-    /// What flags of the command line take, as the file has it.
+    /// Values of switches on the command line, and in the file.
     private static let switches = ["on": "true", "off": "false"]
 
-    /// Changes one setting in its line, keeping the comment behind it, or adds it to its section.
+    /// Changes a setting in its line, keeping the comment, or adds it to its section.
     mutating func set(_ name: String, to given: String) throws(NodeError) {
         let kind = Self.known.first { $0.name == name }?.kind
         let value =

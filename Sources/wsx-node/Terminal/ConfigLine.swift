@@ -2,11 +2,11 @@ import WorkspaceModel
 
 /// One line of the settings file.
 enum ConfigLine {
-    /// Nothing, or a comment.
+    /// An empty line, or a comment.
     case blank
     /// `[net]`.
     case section(String)
-    /// `listen = "0.0.0.0:29790"  # comment`, the value as it is written.
+    /// `listen = "0.0.0.0:29790"  # comment`, with the value as written.
     case setting(String, String)
 
     init(_ line: String, number: Int) throws(NodeError) {
@@ -36,20 +36,20 @@ enum ConfigLine {
             String(decoding: key, as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
 
-    /// The text in quotes, with the escapes that JSON has too.
+    /// The quoted string, with JSON's escapes.
     static func text(_ value: String) -> String? {
         guard value.utf8.first == UInt8(ascii: "\"") else { return nil }
         return (try? JSONValue(parsing: value))?.stringValue
     }
 
-    /// The texts of a list.
+    /// The strings of a list.
     static func list(_ value: String) -> [String]? {
         guard let list = (try? JSONValue(parsing: value))?.arrayValue else { return nil }
         let texts = list.compactMap(\.stringValue)
         return texts.count == list.count ? texts : nil
     }
 
-    /// The same line with another value, and its comment as it was.
+    /// The same line with another value, keeping its comment.
     static func replacing(_ line: String, by value: String) -> String {
         let bytes = Array(line.utf8)[...]
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return line }

@@ -1,25 +1,25 @@
 import PeerNode
 import WorkspaceModel
 
-/// The other end of the control socket: one call after another, and a stream of events.
+/// The client of the control socket: one call at a time, and a stream of events.
 struct ControlClient {
     let transport: any ControlTransport
     private let timeoutMilliseconds: Int64?
     private var received: [UInt8] = []
     private var scanned = 0
     private var lastID: Int64 = 0
-    /// Events that came while an answer was awaited, and how many of them were given on.
+    /// Events received while waiting for an answer, and how many of them were returned.
     private var events: [JSONValue] = []
     private var eventsGiven = 0
-    /// Is given each line that says whom a former name was taken for; the answer stands without that
-    /// then. `nil` leaves it in the answer, for programs.
+    /// Receives a line for each former name that was resolved, which is then removed from the
+    /// answer. `nil` leaves it there, for programs.
     var tellsFormer: ((String) -> Void)?
 
-    /// How long a daemon may be silent that begins or ends, in milliseconds. A disk that is slow or
-    /// a machine that is busy takes long for that; whoever waits is woken when it is done.
+    /// How long a daemon may be silent while starting or stopping, in milliseconds. A slow disk or
+    /// a busy machine takes long; the wait ends as soon as it is done.
     static let patience: Int64 = 120_000
 
-    /// - Parameter timeoutMilliseconds: for each answer; `nil` waits for ever.
+    /// - Parameter timeoutMilliseconds: for each answer; `nil` for no limit.
     init(_ transport: any ControlTransport, timeoutMilliseconds: Int64?) {
         self.transport = transport
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -27,7 +27,7 @@ struct ControlClient {
 
     /// Calls a method and waits for its answer.
     ///
-    /// - Parameter watch: is shown the events of a stream that come meanwhile.
+    /// - Parameter watch: receives the events of a stream that arrive meanwhile.
     mutating func call(
         _ method: String, _ parameters: JSONObject, watch: ((JSONValue) -> Void)? = nil
     ) throws(NodeError) -> JSONValue {
@@ -62,13 +62,13 @@ struct ControlClient {
         return .object(object)
     }
 
-    /// Whom a former name was taken for, or would be: `{name, member}` of an answer or a failure.
+    /// The sentence about a former name: `{name, member}` of an answer or a failure.
     static func former(_ name: JSONValue) -> String {
         let now = name["member"]?["name"]?.stringValue ?? ""
         return "\(sanitised(name["name"]?.stringValue ?? "")) is \(sanitised(now)) now"
     }
 
-    /// A daemon that takes nobody more says so and hangs up; then that is the failure.
+    /// A daemon without room says so and closes the connection; then that is the failure.
     private mutating func send(_ line: [UInt8]) throws(NodeError) {
         do throws(NodeError) { try transport.send(line) } catch {
             if let last = try? nextLine(within: 1_000), let reason = last["error"] {
@@ -86,9 +86,9 @@ struct ControlClient {
         try call("events.subscribe", parameters)
     }
 
-    /// The next event, or `nil` when the daemon has ended the connection.
+    /// The next event, or `nil` when the daemon has closed the connection.
     ///
-    /// - Parameter milliseconds: how long to wait, else the failure is `timeout`; `nil` for ever.
+    /// - Parameter milliseconds: the timeout, after which it throws `timeout`; `nil` for none.
     mutating func nextEvent(within milliseconds: Int64? = nil) throws(NodeError) -> JSONValue? {
         if eventsGiven < events.count {
             eventsGiven += 1
@@ -102,15 +102,15 @@ struct ControlClient {
         return nil
     }
 
-    /// Whether something has come already that was not looked at: nobody is woken for that again.
+    /// Whether data is buffered already: polling does not report it again.
     var hasMore: Bool { eventsGiven < events.count || received.contains(UInt8(ascii: "\n")) }
 
-    /// Reads until the daemon closes the connection, which it may do after a long silence.
+    /// Reads until the daemon closes the connection, possibly after a long silence.
     mutating func waitForEnd(within milliseconds: Int64 = patience) throws(NodeError) {
         while try nextLine(within: milliseconds) != nil {}
     }
 
-    /// The daemon has gone while it was listened to.
+    /// The daemon went away during a call or stream.
     static let ended = NodeError(
         .stopping, "the daemon closed the connection before it answered", hint: "wsx-node up",
         reason: KnownReason.endedConnection.rawValue)
@@ -127,7 +127,7 @@ struct ControlClient {
             let bytes = try transport.receive(within: milliseconds)
             if bytes.isEmpty { return nil }
             received += bytes
-            // Twice the longest line: more is no daemon of ours.
+            // Twice the longest line: a daemon of ours never sends more.
             guard received.count <= 2 * Limits.controlLineBytesMax else { throw .lineTooLong }
         }
     }

@@ -2,22 +2,22 @@ import Glibc
 import PeerNode
 import WorkspaceModel
 
-/// Starts a detached daemon: its own session, no descriptor of the caller, its log in a file.
+/// Starts a detached daemon: its own session, no inherited descriptors, its log in a file.
 struct DaemonStarter {
-    /// Absolute, since the daemon's folder is the root of the file system, where it keeps nothing
-    /// mounted.
+    /// Absolute, since the daemon's working directory is `/`, so that it keeps no
+    /// file system mounted.
     let paths: Paths
-    /// Words for `daemon run`.
+    /// Arguments of `daemon run`.
     let options: [String]
 
-    /// How long a daemon may take until it answers, in steps of 10 ms.
+    /// How long to wait for the daemon to answer, in steps of 10 ms.
     private static let stepsMax = ControlClient.patience / 10
-    /// How much of the log of a daemon that ended at once is worth showing.
+    /// How many lines of the log are shown if the daemon exits at once.
     private static let lastLines = 3
 
     /// Returns when the daemon's socket answers.
     ///
-    /// - Throws: with the last lines of its log when it ends instead.
+    /// - Throws: with the last lines of its log if it exits instead.
     func start() throws(NodeError) {
         let home = HomeFolder(data: paths.data, socket: paths.socket)
         try home.prepare()
@@ -52,16 +52,17 @@ struct DaemonStarter {
         return words + ["--socket", home.socket, "daemon", "run"] + options
     }
 
-    /// This program by its own name, which is what lists of processes show; after an upgrade has
-    /// removed that file, by the kernel's.
+    /// This program by its own path, which lists of processes show; by the kernel's link if an
+    /// upgrade has removed that file.
     private static var executable: String {
         guard let path = realpath("/proc/self/exe", nil) else { return "/proc/self/exe" }
         defer { free(path) }
         return access(path, X_OK) == 0 ? String(cString: path) : "/proc/self/exe"
     }
 
-    /// The caller's, without what makes a crash print memory into the log, and without the socket
-    /// on which a service manager waits to hear of the caller, not of a daemon that outlives it.
+    /// The caller's environment, without variables that make a crash print memory into the log, and
+    /// without the notification socket, on which a service manager expects the caller, not a daemon
+    /// that outlives it.
     private static var environment: [String] {
         var all: [String] = []
         var entry = environ
@@ -95,7 +96,7 @@ struct DaemonStarter {
             hint: "read \(NodeError.quotedPath(home.log))", reason: "node.start")
     }
 
-    /// What the daemon itself said of its end: a sentence, and a hint below it.
+    /// The daemon's own reason for exiting: a sentence, and a hint below it.
     private static func failure(in said: [String], _ kind: NodeError.Kind) -> NodeError? {
         func rest(_ line: String, _ start: String) -> String? {
             line.utf8.starts(with: start.utf8) ? String(line.dropFirst(start.count)) : nil
@@ -105,7 +106,7 @@ struct DaemonStarter {
         return NodeError(kind, message, hint: hint, reason: "node.start")
     }
 
-    /// What the daemon wrote to its log before it ended.
+    /// What the daemon logged before it exited.
     private func lastWords(_ path: String, after start: Int64) -> [String] {
         let bytes = (try? FileSystem.read(path, byteCountMax: 16 * 1024 * 1024)) ?? []
         let own = bytes.dropFirst(Int(clamping: start))

@@ -1,15 +1,15 @@
 import PeerNode
 import WorkspaceModel
 
-/// Where the bytes of a file that is handed in come from.
+/// The source of an upload.
 protocol UploadSource: AnyObject {
-    /// How many there are.
+    /// The total length in bytes.
     var byteCount: Int64 { get }
-    /// The next bytes, at most so many; empty at the end.
+    /// The next bytes, at most this many; empty at the end.
     func read(_ byteCountMax: Int) throws(NodeError) -> [UInt8]
 }
 
-/// One file over HTTP on the control socket, which lines have no place for.
+/// Transfers one file over HTTP on the control socket, since JSON lines cannot carry it.
 struct FileCarrier {
     private let transport: any ControlTransport
     private let timeoutMilliseconds: Int64?
@@ -18,19 +18,19 @@ struct FileCarrier {
     private static let portionByteCount = 64 * 1024
 
     /// - Parameters:
-    ///   - transport: a connection on which nothing was said.
-    ///   - timeoutMilliseconds: for each wait; `nil` waits for ever.
+    ///   - transport: a fresh connection.
+    ///   - timeoutMilliseconds: for each wait; `nil` for no limit.
     init(_ transport: any ControlTransport, timeoutMilliseconds: Int64?) {
         self.transport = transport
         self.timeoutMilliseconds = timeoutMilliseconds
     }
 
-    /// Reads all of a file.
+    /// Downloads a file.
     ///
     /// - Parameters:
     ///   - file: its id, `b_…`.
-    ///   - isAwaited: whether the daemon waits for what is not here.
-    ///   - take: is given its bytes as they come.
+    ///   - isAwaited: whether the daemon waits for missing parts.
+    ///   - take: receives the bytes as they arrive.
     mutating func get(
         _ file: String, isAwaited: Bool = true, take: ([UInt8]) -> Void
     ) throws(NodeError) {
@@ -53,9 +53,9 @@ struct FileCarrier {
         }
     }
 
-    /// Hands a file in.
+    /// Uploads a file.
     ///
-    /// - Returns: what the daemon says of it.
+    /// - Returns: the daemon's answer.
     mutating func put(_ source: any UploadSource, name: String) throws(NodeError) -> JSONValue {
         let head =
             "PUT /files?name=\(Self.encoded(name)) HTTP/1.1\r\nHost: localhost\r\n"
@@ -74,7 +74,7 @@ struct FileCarrier {
                 left -= Int64(bytes.count)
             }
         } catch {
-            // A daemon that takes no more of a file says why before it hangs up.
+            // A daemon that refuses the rest of a file says why before it closes the connection.
             guard error.isBecause(of: .endedConnection), let head = try? self.head() else {
                 throw error
             }
@@ -147,7 +147,7 @@ struct FileCarrier {
         try transport.receive(within: timeoutMilliseconds)
     }
 
-    /// A text as a part of a path or a query.
+    /// A text as part of a path or a query.
     static func encoded(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {

@@ -1,15 +1,14 @@
-/// Sentences of this program on a terminal, broken at words where they are too wide.
+/// Wraps this program's sentences at words for the terminal.
 ///
-/// What somebody copies stays in one piece where that can be: a command, an id, a link. Further
-/// lines are indented, so that no part of a name begins a line of its own.
+/// What people copy stays in one piece if possible: a command, an id, a link. Further lines are
+/// indented, so that no part of a name begins a line.
 enum FlowedText {
-    /// Every line of `text`, broken where it is wider than `columns`. Lines that fit stay as they
-    /// are.
+    /// `text` with every line wrapped that is wider than `columns`. Other lines are unchanged.
     ///
     /// - Parameters:
-    ///   - indent: columns before further lines; `nil` for as many as the line itself says.
-    ///   - isOwn: whether no part of it is foreign. Only then a command that is wider than a
-    ///     terminal is left for the terminal to break.
+    ///   - indent: columns before further lines; `nil` derives it from the line.
+    ///   - isOwn: whether no part of it is foreign. Only then a command wider than the terminal is
+    ///     left for the terminal to wrap.
     static func text(
         _ text: String, columns: Int, indent: Int? = nil, isOwn: Bool = true
     ) -> String {
@@ -18,7 +17,7 @@ enum FlowedText {
         }.joined(separator: "\n")
     }
 
-    /// The lines into which one line is broken; at least one.
+    /// The lines that one line is wrapped into; at least one.
     static func lines(
         of line: String, columns: Int, indent: Int? = nil, isOwn: Bool = true
     ) -> [String] {
@@ -28,12 +27,12 @@ enum FlowedText {
         var flow = Flow(
             columns: columns, lead: lead, indent: wanted > columns / 2 ? 2 : wanted, isOwn: isOwn)
         for unit in Unit.units(of: line) { flow.take(unit) }
-        // Behind a question somebody types.
+        // A question keeps its final blank, since an answer is typed after it.
         return flow.end(with: line.utf8.last == 0x20 ? " " : "")
     }
 
-    /// Where further lines begin: below the text behind a title, which two blanks end, or below
-    /// the beginning of the line, and never at the edge.
+    /// The indentation of further lines: at the text after a title, which two blanks end, or at the
+    /// beginning of the line's text, and never zero.
     private static func hang(of line: String, after lead: Int) -> Int {
         var place = 0
         var blanks = 0
@@ -51,11 +50,11 @@ enum FlowedText {
     }
 }
 
-/// Part of a line that stays in one piece where that can be.
+/// A part of a line that stays in one piece if possible.
 private struct Unit {
     enum Kind {
         case word
-        /// A line for the shell.
+        /// A shell command.
         case command
         /// An id, a link or a path, without blanks.
         case copied
@@ -63,15 +62,15 @@ private struct Unit {
 
     let text: String
     let kind: Kind
-    /// Blanks before it, where it stands behind another one.
+    /// Blanks between it and the previous unit.
     let gap: Int
     var width: Int { columnWidth(LiveScreen.bare(text)) }
 
-    /// How lines for the shell begin, as hints have them.
+    /// How shell commands in hints begin.
     private static let programs = ["wsx-node ", "sudo ", "chmod ", "loginctl ", "timedatectl "]
 
     static func units(of line: String) -> [Unit] {
-        // What may be written is no command: it is broken between its brackets.
+        // A usage line is no command: it is wrapped between its brackets.
         let isUsage = ["usage: ", "hint: usage: "].contains { line.utf8.starts(with: $0.utf8) }
         var units: [Unit] = []
         var rest = Substring(line)
@@ -98,14 +97,14 @@ private struct Unit {
         return isID || isPlace ? .copied : .word
     }
 
-    /// Whether a byte is one of those that ids and links are made of.
+    /// Whether a byte can be part of an id or a link.
     private static func isLetter(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
     }
 
     private static func word(_ text: Substring) -> Int { text.prefix { $0 != " " }.count }
 
-    /// The length of a word, or of what stands between brackets.
+    /// The length of a word, or of a bracketed part.
     private static func bracketed(_ text: Substring) -> Int {
         var depth = 0
         return text.prefix { character in
@@ -115,7 +114,7 @@ private struct Unit {
         }.count
     }
 
-    /// The length of the command with which a text begins, with what ends it; `nil` for none.
+    /// The length of the command at the beginning of a text, with its terminator; `nil` for none.
     private static func command(_ text: Substring) -> Int? {
         let opening = text.first.map { "'\"(".contains($0) } == true ? text.first : nil
         let inside = text.dropFirst(opening == nil ? 0 : 1)
@@ -126,7 +125,7 @@ private struct Unit {
         var before: Character = " "
         for character in inside {
             if let closing, character == closing {
-                // Whatever stands behind it without a blank belongs to it.
+                // Anything attached to it without a blank belongs to it.
                 return length + word(text.dropFirst(length))
             }
             if opening == nil, character == "'" { isQuoted.toggle() }
@@ -144,7 +143,7 @@ private struct Unit {
     }
 }
 
-/// Puts units into lines.
+/// Arranges units in lines.
 private struct Flow {
     let columns: Int
     let indent: Int
@@ -154,7 +153,7 @@ private struct Flow {
     private var width: Int
     /// Units in the line.
     private var count = 0
-    /// Whether all that stands there so far is a title such as `hint:`.
+    /// Whether the line so far is only a title such as `hint:`.
     private var isTitle = false
 
     init(columns: Int, lead: Int, indent: Int, isOwn: Bool) {
@@ -202,7 +201,7 @@ private struct Flow {
 }
 
 extension ProgramIO {
-    /// Writes sentences to standard error, broken at words where that is a terminal.
+    /// Writes sentences to standard error, wrapped at words on a terminal.
     func tell(_ text: String, indent: Int? = nil, isOwn: Bool = true) {
         printError(
             errorColumns.map {

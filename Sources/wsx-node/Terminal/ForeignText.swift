@@ -2,10 +2,10 @@ import WorkspaceModel
 
 /// Foreign text made safe for a terminal, in one line.
 ///
-/// Everything that an answer or a file brings goes through here, or through `foreignBody`.
+/// Every text from an answer or a file must pass through here, or through `foreignBody`.
 func sanitised(_ text: String) -> String { TerminalText.escaped(text, for: .line) }
 
-/// Foreign text in one line, in which blanks stand for the ends of lines.
+/// Foreign text in one line, with blanks in place of line breaks.
 func oneLine(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x09 || $0 == 0x0D }) else {
         return sanitised(text)
@@ -14,7 +14,7 @@ func oneLine(_ text: String) -> String {
     return sanitised(words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " "))
 }
 
-/// The lines of a message, each safe for a terminal. A tab becomes blanks, so that columns hold.
+/// The lines of a message, each safe for a terminal. Tabs become blanks, so that columns align.
 func foreignBody(_ text: String) -> [String] {
     TerminalText.escaped(text, for: .body).utf8
         .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -24,8 +24,8 @@ func foreignBody(_ text: String) -> [String] {
         }
 }
 
-/// `text`, in which no character is made of more than 64 bytes: marks that are stacked higher run
-/// over the lines of others.
+/// `text` without the excess of characters longer than 64 bytes: higher stacks of
+/// marks cover other lines.
 private func withoutTowers(_ text: String) -> String {
     guard text.utf8.count > 64, text.unicodeScalars.contains(where: { $0.value >= 0x300 }) else {
         return text
@@ -47,27 +47,26 @@ private func withoutTowers(_ text: String) -> String {
     return made
 }
 
-/// The beginning of a text in one line, for telling which one is meant.
+/// The beginning of a text in one line, for recognising it.
 func excerpt(_ text: String, columns: Int = 40) -> String {
     let first = foreignBody(text).first { !$0.isEmpty } ?? ""
     return TerminalText.truncated(first, toColumns: columns)
 }
 
-/// `line`, which was made safe, in pieces of at most `columns` columns: at blanks, so that words
-/// stay whole. A word that is wider than a piece is broken, and begins in the line before if that has
-/// room for half of a piece.
+/// The escaped `line` in pieces of at most `columns` columns, wrapped at blanks. A word wider than
+/// a piece is split; it begins on the previous line if half a piece is free there.
 ///
-/// The program breaks lines itself because a terminal would begin the next row at its edge, where
-/// a text can look like the beginning of somebody else's message.
+/// The program wraps lines itself because a terminal would begin the next row at its edge, where
+/// text can look like someone else's message.
 func wrapped(_ line: String, columns: Int) -> [String] {
     guard columns > 1, line.utf8.count > columns else { return [line] }
     var pieces: [String] = []
     var piece = ""
     var width = 0
-    // Where the piece may end: behind its last blank that stands behind a word.
+    // Where the piece may end: after the last blank that follows a word.
     var breakable: String.Index?
     var hasWord = false
-    // Inside what this program wrote to make a text bold, which takes no room.
+    // Inside an escape sequence of this program for bold text, which takes no columns.
     var isInsideSequence = false
     for index in line.indices {
         let character = line[index]
@@ -76,12 +75,12 @@ func wrapped(_ line: String, columns: Int) -> [String] {
             piece.append(character)
             continue
         }
-        // Terminals disagree about emoji that are made of several: the widest is reckoned with.
+        // Terminals disagree about composed emoji: assume the widest.
         let emoji = character.unicodeScalars.count { $0.properties.isEmojiPresentation }
         let own = max(columnWidth(String(character)), emoji * 2)
         if width + own > columns {
             var rest = ""
-            // Before a blank the word is whole already.
+            // Before a blank the word is complete.
             if character != " ", let end = breakable,
                 isWordWithin(columns, piece[end...], line[index...])
                     || columnWidth(LiveScreen.bare(String(piece[..<end]))) * 2 > columns
@@ -109,14 +108,14 @@ func wrapped(_ line: String, columns: Int) -> [String] {
     return pieces
 }
 
-/// Whether the word that `begin` ends with and `rest` goes on with fits into a piece.
+/// Whether the word that spans `begin` and `rest` fits into a piece.
 private func isWordWithin(_ columns: Int, _ begin: Substring, _ rest: Substring) -> Bool {
-    // What is longer is wider, whatever it is made of.
+    // A longer text is wider, whatever it consists of.
     let end = rest.prefix(columns + 1).prefix { $0 != " " }
     let word = LiveScreen.bare(String(begin) + String(end))
     let emoji = word.unicodeScalars.count { $0.properties.isEmojiPresentation }
     return columnWidth(word) + emoji <= columns
 }
 
-/// How many columns text takes that was made safe.
+/// The number of columns of escaped text.
 func columnWidth(_ text: String) -> Int { TerminalText.displayWidth(text) }

@@ -1,15 +1,15 @@
 import Glibc
 import WorkspaceModel
 
-/// What the machine is called, as far as that can name a device to other people.
+/// The machine's name, as far as it is suitable for a device.
 enum HostName {
-    /// The name that a device gets where nobody has chosen one.
+    /// The default name of a device.
     ///
-    /// Only the first label: the domain says where a machine stands, which is nobody's business.
+    /// Only the first label: the domain would reveal where the machine is.
     ///
-    /// - Parameter host: as the system calls the machine.
-    /// - Returns: `nil` for a name that says nothing, such as `localhost`, or that no device may
-    ///   have.
+    /// - Parameter host: the system's host name.
+    /// - Returns: `nil` for a meaningless name, such as `localhost`, or one that
+    ///   devices may not have.
     static func device(_ host: String) -> String? {
         let label = host.utf8.prefix { $0 != UInt8(ascii: ".") }
         guard let label = String(label), label.lowercased() != "localhost" else { return nil }
@@ -17,7 +17,7 @@ enum HostName {
         return (try? CheckedName(authored: cut))?.text
     }
 
-    /// What the system calls this machine; empty where it does not say.
+    /// The system's host name; empty if unknown.
     static var own: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }

@@ -1,37 +1,37 @@
 import WorkspaceModel
 
-/// What somebody did on the keyboard of a terminal, read from its bytes.
+/// A key or paste, decoded from a terminal's bytes.
 enum Key: Equatable {
-    /// Letters, in the order in which they were typed.
+    /// Typed letters, in order.
     case text(String)
-    /// What was pasted in one piece, with `\n` for every kind of line end.
+    /// Text pasted in one piece, with `\n` for every kind of line end.
     case paste(String)
-    /// More was pasted in one piece than any message holds.
+    /// A paste longer than any message.
     case longPaste
     case enter, tab, backspace, delete
     case left, right, up, down, home, end, wordLeft, wordRight
-    /// Control and a letter, which is given in lower case.
+    /// Control and a letter, in lower case.
     case control(Character)
 }
 
-/// Turns the bytes of a terminal into keys. They may come in any pieces.
+/// Decodes a terminal's bytes into keys, in pieces of any size.
 ///
-/// Escape sequences are those of ECMA-48 as xterm sends them; what is unknown is swallowed whole,
-/// so that no half of a sequence ends up in a message.
+/// Escape sequences are those of ECMA-48 as xterm sends them; unknown ones are skipped completely,
+/// so that no part of a sequence ends up in a message.
 struct KeyDecoder {
-    /// Bytes of a letter or of an escape sequence that is not complete yet.
+    /// Bytes of an incomplete letter or escape sequence.
     private var pending: [UInt8] = []
-    /// What was pasted so far, while something is being pasted.
+    /// The paste so far, during a paste.
     private var pasted: [UInt8]?
-    /// Whether that is more than could ever be taken, so that only its end is waited for.
+    /// Whether the paste is too long, so that only its end is awaited.
     private var isLongPaste = false
     private var text = ""
     private var keys: [Key] = []
 
     private static let escape: UInt8 = 0x1B
-    /// Longer sequences are none that a keyboard sends.
+    /// No keyboard sends longer sequences.
     private static let sequenceBytesMax = 32
-    /// What a terminal sends before and after pasted text.
+    /// The sequences around pasted text.
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
     /// The keys that `bytes` complete.
@@ -66,8 +66,8 @@ struct KeyDecoder {
             defer { isLongPaste = false }
             return add(isLongPaste ? .longPaste : .paste(Self.lines(pasted)))
         }
-        // Line ends of two bytes become one, so this cannot fit even then. None of it is kept but
-        // what may be the beginning of its end.
+        // Two-byte line ends become one, so only beyond this the paste surely does not fit. Nothing
+        // of it is kept but a possible beginning of its end.
         if pasted.count > 2 * Limits.messageTextBytesMax + Self.pasteEnd.count {
             isLongPaste = true
             pasted.removeFirst(pasted.count - Self.pasteEnd.count)
@@ -114,13 +114,13 @@ struct KeyDecoder {
         guard pending.count == length else { return }
         let letter = String(decoding: pending, as: UTF8.self)
         pending = []
-        // The 32 controls that stand above ASCII are no letters either.
+        // The 32 C1 controls are no letters either.
         if let scalar = letter.unicodeScalars.first, (0x80...0x9F).contains(scalar.value) { return }
         text += letter
     }
 
     private mutating func takeEscape(_ byte: UInt8) {
-        // A sequence that is broken off by a new one, or by a control, is forgotten.
+        // A sequence interrupted by another one, or by a control, is dropped.
         if byte == Self.escape {
             pending = [byte]
             return
@@ -138,7 +138,7 @@ struct KeyDecoder {
         if byte >= 0x20 { takeSequence(sequence) }
     }
 
-    /// The Alt key and a letter.
+    /// Alt and a letter.
     private mutating func takeMeta(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "b"): add(.wordLeft)

@@ -1,65 +1,65 @@
 import WorkspaceModel
 
-/// One line that somebody is writing: keys in, and out what is to happen besides showing it.
+/// A line editor: takes keys, and returns requests that it cannot carry out itself.
 ///
-/// It knows no terminal. It counts in characters as people see them, so nothing ever stands in the
-/// middle of an accent, an emoji or a syllable of Hangul.
+/// It knows no terminal. It counts grapheme clusters, so the cursor is never inside an accent, an
+/// emoji or a Hangul syllable.
 struct LineEditor {
-    /// What a key asks for that the line cannot do itself.
+    /// A request by a key.
     enum Request: Equatable {
-        /// The line is finished, and empty again.
+        /// The line is complete; the editor is empty again.
         case submit(String)
-        /// What stands before the cursor should be completed.
+        /// Complete the text before the cursor.
         case complete
-        /// Clean the screen.
+        /// Clear the screen.
         case clearScreen
         /// Go to the background.
         case suspend
         /// End: ctrl-D on an empty line.
         case leave
-        /// Say that ctrl-C once more ends it: it was hit on an empty line.
+        /// Warn that another ctrl-C ends the program: it was pressed on an empty line.
         case warnOfEnd
-        /// End as interrupted: ctrl-C was hit on an empty line once more.
+        /// End as interrupted: ctrl-C was pressed again on an empty line.
         case interrupt
-        /// The key cannot do anything here.
+        /// The key has no effect here; ring the bell.
         case ring
-        /// Say that what was pasted is too long; the line is as it was.
+        /// Report that a paste is too long; the line is unchanged.
         case refusePaste
-        /// Say that the line is full: what was typed, and what follows, is not in it.
+        /// Report that the line is full: further input is ignored.
         case warnOfFullLine
-        /// Say that the line is not finished, since something that was typed is missing in it.
+        /// Report that the line was not submitted, since some input is missing in it.
         case refuseLine
     }
 
     private(set) var characters: [Character] = []
-    /// So many characters stand before the cursor.
+    /// How many characters precede the cursor.
     private(set) var cursor = 0
-    /// What ctrl-K, ctrl-U and ctrl-W took away last, for ctrl-Y.
+    /// The text last cut by ctrl-K, ctrl-U or ctrl-W, for ctrl-Y.
     private var taken: [Character] = []
     private var history: [String] = []
-    /// Which line of the history is shown; its count for the one that is new.
+    /// The index of the shown line in the history; its count for the new line.
     private var place = 0
     /// The new line, while one of the history is shown, and whether it was full.
     private var draft = (text: "", isFull: false)
-    /// Whether something that was typed did not fit, so that more of it may be coming: a terminal
-    /// that does not mark what is pasted gives it in pieces, and a line without its middle or end
-    /// must not be sent. Whatever takes something away from the line ends it.
+    /// Whether some input did not fit, so that more of it may follow: a terminal without bracketed
+    /// paste delivers a paste in pieces, and a line without its middle or end must not be sent. Any
+    /// deletion resets it.
     private var isFull = false
     /// Whether ctrl-C was the last key, on an empty line.
     private var isEnding = false
 
-    /// Lines that are remembered, of this sitting alone.
+    /// The size of the history, which lasts as long as the process.
     static let historyMax = 500
 
     var text: String { String(characters) }
 
-    /// Puts a text into the line, with the cursor behind it.
+    /// Replaces the line, with the cursor at its end.
     mutating func replace(with text: String) {
         characters = Array(text)
         cursor = characters.count
     }
 
-    /// Puts `text` in the place of the characters from `start` up to the cursor.
+    /// Replaces the characters from `start` up to the cursor.
     mutating func replace(from start: Int, with text: String) {
         let rest = characters[cursor...]
         characters = Array(String(characters[..<start]) + text)
@@ -140,14 +140,14 @@ struct LineEditor {
         return isFull ? .warnOfFullLine : nil
     }
 
-    /// Returns whether there was room; without it nothing is changed.
+    /// Returns whether there was room; if not, nothing changes.
     private mutating func insert(_ text: String) -> Bool {
         let before = String(characters[..<cursor]) + text
         let rest = String(characters[cursor...])
         guard before.utf8.count + rest.utf8.count <= Limits.messageTextBytesMax else {
             return false
         }
-        // A mark or the second half of a flag joins what stands before it, and what stands
+        // A mark or the second half of a flag joins the character before it, and the character
         // behind may join it.
         let whole = Array(before + rest)
         cursor = min(before.count, whole.count)
@@ -157,7 +157,7 @@ struct LineEditor {
 
     private mutating func remove(from start: Int, to end: Int) -> Request? {
         guard start >= 0, end <= characters.count else { return .ring }
-        // What was apart may join now, such as the halves of two flags.
+        // Separate characters may join now, such as the halves of two flags.
         let before = String(characters[..<start])
         characters = Array(before + String(characters[end...]))
         cursor = min(before.count, characters.count)

@@ -1,32 +1,32 @@
 import WorkspaceModel
 
-/// The part of a line that fits into one row of the terminal, with the cursor in it.
+/// The visible part of the edited line in one row of the terminal, with the cursor.
 ///
-/// A line that is longer is scrolled sideways: so what is being written always takes one row, and
-/// can be drawn again without knowing how the terminal breaks lines.
+/// A longer line scrolls horizontally: so it always takes one row, and can be redrawn without
+/// knowing how the terminal wraps lines.
 struct LineView {
-    /// What is drawn.
+    /// The row to draw.
     struct Row: Equatable {
         var text: String
         /// Columns of `text`.
         var width: Int
-        /// Where the cursor stands, counted from 0.
+        /// The cursor's column, counted from 0.
         var cursorColumn: Int
-        /// What stands behind the text, up to the end of the row.
+        /// The text at the end of the row.
         var aside = ""
     }
 
-    /// In fewer columns nothing stands beside the line.
+    /// With fewer columns nothing is shown beside the line.
     private static let asideColumnsMin = 8
 
-    /// The first character that is shown, kept so that the row does not jump about.
+    /// The first visible character, kept so that the row does not jump.
     private var first = 0
 
     /// - Parameters:
     ///   - prompt: safe for a terminal; it gets half of the row at most.
-    ///   - columns: of the terminal. The last one stays empty, where a terminal may break.
-    ///   - beside: gives what stands at the end of the row, in so many columns. It gets those that
-    ///     the line leaves, and a third of the row where the line leaves less.
+    ///   - columns: of the terminal. The last one stays empty, since a terminal may wrap there.
+    ///   - beside: returns the text at the end of the row, for a given width: the columns that the
+    ///     line leaves free, but at least a third of the row.
     mutating func row(
         prompt: String, _ line: LineEditor, columns: Int, beside: (Int) -> String = { _ in "" }
     ) -> Row {
@@ -55,22 +55,22 @@ struct LineView {
         return row
     }
 
-    /// Moves the window so that the cursor is in it, with a little of what stands before.
+    /// Scrolls so that the cursor is visible, with a little of the text before it.
     private mutating func scroll(_ widths: [Int], cursor: Int, room: Int) {
         first = min(first, widths.count)
         if cursor < first { first = max(0, cursor - 8) }
-        // The cursor itself takes a column when it stands at the end.
+        // The cursor itself takes a column at the end.
         var used = widths[first..<cursor].reduce(1, +)
         while used > room, first < cursor {
             used -= widths[first]
             first += 1
         }
-        // Room that has become free is used.
+        // Uses columns that have become free.
         while first > 0, widths[(first - 1)...].reduce(1, +) <= room { first -= 1 }
     }
 
-    /// One character as it is shown: a pasted line break as a sign, and nothing that a terminal
-    /// would obey.
+    /// One character for display: a pasted line break as a symbol, and nothing that a terminal
+    /// would interpret.
     static func cell(_ character: Character) -> String {
         if character == "\n" { return "⏎" }
         if character == "\t" { return " " }

@@ -1,20 +1,21 @@
-/// Keyboard and screen of a conversation, or two pipes in their place.
+/// Keyboard and screen of a conversation, or a pair of pipes.
 protocol LiveInput: AnyObject {
-    /// Of the screen; 80 by 24 where nobody knows.
+    /// The size of the screen; 80 by 24 if unknown.
     var size: (columns: Int, rows: Int) { get }
     /// Writes to standard output. `false` when nobody reads it any more.
     func write(_ text: String) -> Bool
-    /// Waits until something happens; what happened at the same time comes together.
+    /// Waits for the next events; simultaneous ones are returned together.
     ///
     /// - Parameters:
-    ///   - transport: where the daemon may say something.
-    ///   - milliseconds: how long to wait at most; `nil` for ever.
+    ///   - transport: the connection to the daemon.
+    ///   - milliseconds: the timeout; `nil` for none.
     func wait(for transport: (any ControlTransport)?, within milliseconds: Int64?) -> [LiveWake]
-    /// Takes the terminal over, or takes it again after somebody else had it; does nothing to pipes.
+    /// Takes over the terminal, or does so again after another program; does nothing to pipes.
     func enter()
-    /// Gives the terminal back as it was found.
+    /// Restores the terminal.
     func leave()
-    /// Gives the terminal back, stops this process, and takes the terminal over when it goes on.
+    /// Restores the terminal, suspends this process, and takes over the terminal
+    /// again when it continues.
     func suspend()
 }
 
@@ -22,16 +23,16 @@ protocol LiveInput: AnyObject {
 enum LiveWake: Equatable {
     /// Bytes from the keyboard or the pipe.
     case typed([UInt8])
-    /// The pipe or the terminal gives nothing any more.
+    /// The pipe or the terminal is at its end.
     case endOfInput
-    /// The daemon said something, or went away.
+    /// The daemon sent something, or went away.
     case answered
-    /// The screen has another size.
+    /// The screen was resized.
     case resized
-    /// Somebody else stopped this process, and it goes on.
+    /// The process was stopped from outside, and continues.
     case resumed
-    /// A signal asks to stop for a while.
+    /// A signal asks to suspend.
     case suspendAsked
-    /// The signal with this number asks to end.
+    /// The signal with this number asks to terminate.
     case endAsked(Int32)
 }

@@ -1,17 +1,17 @@
 import WorkspaceModel
 
-/// What stands at the bottom of the terminal and may still change: lines that are not final yet,
-/// and under them the one that is being written. Gives the bytes that draw it.
+/// The changeable bottom of the terminal: lines that are not final yet, and below them the edited
+/// line. Returns the bytes that draw it.
 ///
-/// What is final is printed above and scrolls away as the output of any program does.
+/// Final text is printed above and scrolls away like the output of any program.
 struct LiveScreen {
-    /// Of the terminal.
+    /// The width of the terminal.
     var columns: Int
     var rows: Int
-    /// Lines above the prompt that may be drawn anew, such as one's last message while its mark
+    /// Lines above the prompt that may be redrawn, such as your last message while its tick
     /// changes. Each fits into a row.
     private(set) var open: [String] = []
-    /// Widths of the open lines that are drawn, and the column of the cursor under them; `nil`
+    /// Widths of the drawn open lines, and the column of the cursor below them; `nil`
     /// while nothing is drawn.
     private var drawn: (widths: [Int], cursor: Int)?
 
@@ -20,7 +20,7 @@ struct LiveScreen {
         self.rows = rows
     }
 
-    /// Draws what is open and the line.
+    /// Draws the open lines and the edited line.
     mutating func draw(_ row: LineView.Row) -> String {
         var text = erase()
         for line in open { text += line + "\n" }
@@ -30,25 +30,25 @@ struct LiveScreen {
         return text
     }
 
-    /// Prints text above, which is final, and takes the place of what was open before.
+    /// Prints final text above, in place of the open lines.
     mutating func print(_ text: String) -> String {
         let settled = erase() + open.map { $0 + "\n" }.joined()
         open = []
         return settled + text
     }
 
-    /// Leaves `text` open. What was open becomes final.
+    /// Shows `text` as open lines. Earlier open lines become final.
     mutating func printOpen(_ text: String) -> String {
         let settled = print("")
         let lines = Self.lines(text)
-        // What does not fit on the screen cannot be drawn again.
+        // What does not fit on the screen cannot be redrawn.
         guard lines.count < rows - 1, lines.allSatisfy({ columnWidth(Self.bare($0)) <= columns })
         else { return settled + text }
         open = lines
         return settled
     }
 
-    /// Changes what is open.
+    /// Replaces the open lines.
     mutating func replaceOpen(_ text: String) -> String {
         guard !open.isEmpty else { return "" }
         let erased = erase()
@@ -56,10 +56,10 @@ struct LiveScreen {
         return erased + printOpen(text)
     }
 
-    /// Takes away what is drawn, so that anything may be printed.
+    /// Erases the drawn part, so that anything can be printed.
     mutating func erase() -> String {
         guard let drawn else { return "" }
-        // A terminal that has become narrower has broken the rows, as most do.
+        // A narrowed terminal has rewrapped the rows, as most do.
         let columns = max(columns, 1)
         let up = drawn.widths.reduce(drawn.cursor / columns) {
             $0 + max(1, ($1 + columns - 1) / columns)
@@ -68,7 +68,7 @@ struct LiveScreen {
         return "\r" + (up > 0 ? "\u{1B}[\(up)A" : "") + "\u{1B}[J"
     }
 
-    /// Makes the screen empty; everything that is open has to be drawn again.
+    /// Clears the screen; all open lines have to be redrawn.
     mutating func clear() -> String {
         drawn = nil
         return "\u{1B}[H\u{1B}[2J"
@@ -81,7 +81,7 @@ struct LiveScreen {
         return lines
     }
 
-    /// A line without the colours that this program put into it.
+    /// A line without this program's colour sequences.
     static func bare(_ line: String) -> String {
         guard line.utf8.contains(0x1B) else { return line }
         var kept: [UInt8] = []

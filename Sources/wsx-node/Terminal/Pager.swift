@@ -1,31 +1,31 @@
 import Glibc
 import PeerNode
 
-/// Long answers on a terminal, page by page.
+/// Shows long answers on a terminal page by page.
 enum Pager {
-    /// What shows them: `WSX_NODE_PAGER`, then `PAGER`, then `less`. Empty means none.
+    /// The pager: `WSX_NODE_PAGER`, then `PAGER`, then `less`. Empty means none.
     static func command(_ environment: [String: String]) -> String? {
         let command = environment["WSX_NODE_PAGER"] ?? environment["PAGER"] ?? "less -FIRX"
         return command.isEmpty || command == "cat" ? nil : command
     }
 
-    /// The command that shows a text from its end on, where we know how to tell it; `less` alone is
-    /// told, and only of a text that it does not end after at once: it would fill the screen.
+    /// The command that starts at the end of a text, if we know its flag; only for `less`, and only
+    /// if the text exceeds the screen: a shorter one would be padded.
     static func atEnd(_ command: String) -> String {
         let isLess = command == "less" || command.utf8.starts(with: "less ".utf8)
         return isLess ? command + " +G" : command
     }
 
-    /// Gives `bytes` to a command of the shell on its standard input, and waits for its end.
+    /// Pipes `bytes` into a shell command, and waits for it.
     ///
-    /// - Returns: `false` where the command could not be run at all, as the shell says by 126
-    ///   and 127; then nothing was shown.
+    /// - Returns: `false` if the command could not be run, which the shell reports as 126 or 127;
+    ///   then nothing was shown.
     static func run(_ command: String, _ bytes: [UInt8]) -> Bool {
-        // The key that interrupts is the pager's. If we ended by it, the shell and a pager that
-        // went on would both read the terminal.
+        // The interrupt key is for the pager. If it ended us, the shell and the pager would both
+        // read from the terminal.
         let former = [SIGINT, SIGQUIT].map { (number: $0, handler: signal($0, SIG_IGN)) }
         defer { for (number, handler) in former { signal(number, handler) } }
-        // As git does: else `less` shows our colours as letters, and a page of one line by itself.
+        // As git does: otherwise `less` shows our colours as letters, and pages a single line.
         let usual = getenv("LESS") == nil ? ["LESS": "FRX"] : [:]
         guard let status = ShellProcess.run(command, input: bytes, environment: usual) else {
             return false

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Where this home keeps its things (section 4.8.7).
+/// The paths of this home (section 4.8.7).
 struct Paths: Equatable {
     /// The folder given by `--home` or `WSX_NODE_HOME`; `nil` for the folders of the account.
     let home: String?
@@ -8,7 +8,7 @@ struct Paths: Equatable {
     let configuration: String
     /// The folder of identity, store and log.
     let data: String
-    /// The folder of what can be lost.
+    /// The folder of data that can be lost.
     let state: String
     /// The control socket.
     let socket: String
@@ -28,7 +28,7 @@ struct Paths: Equatable {
             configuration = home + "/config.toml"
             data = home
             state = home
-            // Whoever names a home on the command line does not mean the socket of another.
+            // A home on the command line overrides `WSX_NODE_SOCKET`, which may be of another home.
             socket =
                 flagSocket ?? (flag == nil ? value("WSX_NODE_SOCKET") : nil)
                 ?? home + "/control.sock"
@@ -51,9 +51,9 @@ struct Paths: Equatable {
         try checkSocket()
     }
 
-    /// The same places, named so that they are found from every folder.
+    /// The same paths, made absolute.
     ///
-    /// - Throws: where the socket's path is too long then.
+    /// - Throws: if the socket's path is too long then.
     func absolute(_ io: any ProgramIO) throws(NodeError) -> Paths {
         try Paths(
             home: home.map(io.absolutePath), configuration: io.absolutePath(configuration),
@@ -80,8 +80,8 @@ struct Paths: Equatable {
         }
     }
 
-    /// The daemon's own log, where it runs detached.
+    /// The log of a detached daemon.
     var log: String { data + "/daemon.log" }
-    /// The file whose lock the daemon of this home holds.
+    /// The lock file, which a running daemon holds.
     var lock: String { data + "/lock" }
 }

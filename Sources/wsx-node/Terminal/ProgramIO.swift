@@ -1,51 +1,51 @@
 import WorkspaceModel
 
-/// What the command line sees of the world. Tests give it one made of arrays.
+/// The command line's view of the system. Tests replace it by an in-memory one.
 protocol ProgramIO: AnyObject {
-    /// Writes to standard output. A reader that went away ends the process with 141, silently.
+    /// Writes to standard output. If nobody reads it, the process exits with 141, silently.
     func print(_ text: String)
-    /// Writes bytes of a file to standard output, as they are.
+    /// Writes raw bytes to standard output.
     func printBytes(_ bytes: [UInt8])
-    /// Standard input as a file that can be handed in.
+    /// Standard input as an upload.
     ///
-    /// - Parameter folder: where room is taken for what comes from a pipe.
+    /// - Parameter folder: where the temporary file for a pipe is created.
     func inputFile(folder: String) throws(NodeError) -> any UploadSource
-    /// Writes to standard error, and goes on when nobody reads it.
+    /// Writes to standard error, ignoring failures.
     func printError(_ text: String)
-    /// Shows `text` through a command of the shell, and returns when that has ended.
+    /// Shows `text` through a shell command, and waits for it.
     ///
     /// - Returns: whether the command could be run; otherwise nothing was shown.
     func page(_ text: String, through command: String) -> Bool
-    /// Has somebody change a file in an editor, and returns when that has ended.
+    /// Opens a file in an editor, and waits for it.
     ///
-    /// - Parameter command: one of the shell, to which the path is added.
-    /// - Returns: its exit status, 128 and more for a signal; `nil` where it could not be run.
+    /// - Parameter command: a shell command, to which the path is appended.
+    /// - Returns: its exit status, 128 and more for a signal; `nil` if it could not be run.
     func edit(_ path: String, with command: String) -> Int32?
-    /// Makes a new folder that only this account can enter.
+    /// Creates a new folder that only this account can enter.
     ///
-    /// - Parameter folder: where.
+    /// - Parameter folder: the parent folder.
     /// - Returns: its path.
     func makePrivateFolder(in folder: String) throws(NodeError) -> String
-    /// Removes such a folder, with the files that are in it. One that cannot be removed stays.
+    /// Removes such a folder with its files; does nothing on failure.
     func removePrivateFolder(_ path: String)
     /// All of standard input, at most `limit` bytes and one more.
     func readInput(limit: Int) -> [UInt8]
     /// Asks on standard error for one line of standard input; `nil` at its end.
     func ask(_ question: String) -> String?
-    /// Asks like `ask`, and shows nothing of what is typed.
+    /// Asks like `ask`, without echo.
     func askSecret(_ question: String) -> String?
-    /// What a command of the shell prints; `nil` when it fails.
+    /// The output of a shell command; `nil` if it fails.
     func output(of command: String, limit: Int) -> [UInt8]?
-    /// Runs a command of the shell with `input` on its standard input, and waits for its end.
+    /// Runs a shell command with `input` on its standard input, and waits for it.
     ///
-    /// - Parameter environment: variables besides those of this process, and in their place.
-    /// - Returns: its exit status, 128 and more for a signal; `nil` where it could not be run.
+    /// - Parameter environment: variables added to those of this process, or replacing them.
+    /// - Returns: its exit status, 128 and more for a signal; `nil` if it could not be run.
     func handle(_ command: String, input: [UInt8], environment: [String: String]) -> Int32?
-    /// A path that means the same from every folder.
+    /// The absolute form of a path.
     func absolutePath(_ path: String) -> String
-    /// The permission bits of what stands at `path`, or `nil` where that cannot be told.
+    /// The permission bits of `path`, or `nil` if unknown.
     func permissions(of path: String) -> UInt32?
-    /// Bytes that may still be written where `path` lies, or `nil` where that cannot be told.
+    /// Bytes that can still be written at `path`, or `nil` if unknown.
     func freeBytes(at path: String) -> Int64?
     /// Whether standard input is a terminal.
     var isInputTerminal: Bool { get }
@@ -53,74 +53,74 @@ protocol ProgramIO: AnyObject {
     var isOutputTerminal: Bool { get }
     /// Milliseconds since 1970.
     var now: Int64 { get }
-    /// Does nothing for so long.
+    /// Sleeps.
     func pause(milliseconds: Int64)
     /// Minutes that local time is ahead of UTC at `milliseconds` since 1970.
     func zoneMinutes(at milliseconds: Int64) -> Int64
-    /// Columns of the terminal that standard output is, where that is known.
+    /// Columns of the terminal on standard output, if known.
     var outputColumns: Int? { get }
-    /// Rows of that terminal, where that is known.
+    /// Rows of that terminal, if known.
     var outputRows: Int? { get }
-    /// Columns of the terminal that standard error is; `nil` where it is none.
+    /// Columns of the terminal on standard error; `nil` if it is none.
     var errorColumns: Int? { get }
-    /// What stands for keyboard and screen, or for two pipes, in a conversation.
+    /// Keyboard and screen, or a pair of pipes, for a conversation.
     func openLive(isRaw: Bool) -> (any LiveInput)?
-    /// What the system calls this machine; empty where it does not say.
+    /// The system's host name; empty if unknown.
     var hostName: String { get }
-    /// The home folder of the account, for want of `HOME`.
+    /// The account's home folder, used without `HOME`.
     var accountHome: String? { get }
-    /// The number of the account.
+    /// The account's user id.
     var userID: UInt32 { get }
-    /// Has somebody log in at a provider in a browser.
+    /// Lets the user log in at a provider in a browser.
     ///
     /// - Parameters:
-    ///   - claim: what `account.link` answers.
-    ///   - port: where the browser comes back to; `nil` for any.
-    ///   - opens: is told the address that is to be opened.
+    ///   - claim: the answer of `account.link`.
+    ///   - port: of the redirect; `nil` for any.
+    ///   - opens: receives the address to open.
     /// - Returns: the token.
     func logIn(_ claim: JSONValue, port: UInt16?, opens: (String) -> Void) throws(NodeError)
         -> String
     /// Opens a connection to a control socket.
     func connect(_ path: String) throws(NodeError) -> any ControlTransport
-    /// Whether something lies at `path`.
+    /// Whether `path` exists.
     func exists(_ path: String) -> Bool
-    /// The bytes of a file, or `nil` where there is none.
+    /// The bytes of a file, or `nil` if there is none.
     func readFile(_ path: String) throws(NodeError) -> [UInt8]?
-    /// The same of a file that may be larger, at most `limit` bytes and one more.
+    /// The same for a possibly larger file, at most `limit` bytes and one more.
     func readFile(_ path: String, limit: Int) throws(NodeError) -> [UInt8]?
-    /// Writes a whole file, mode 0600, so that it is never seen half written.
+    /// Replaces a file atomically, mode 0600.
     func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError)
     /// Starts a daemon for a home and returns when it answers.
     func startDaemon(_ paths: Paths, options: [String]) throws(NodeError)
-    /// Waits until no process holds the home any more, at most so long.
+    /// Waits until no process holds the home any more, or for the given time.
     func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool
 }
 
 extension ProgramIO {
-    /// Columns of the terminal that standard output is, where that is known.
+    /// Columns of the terminal on standard output, if known.
     var outputColumns: Int? { nil }
-    /// Rows of that terminal, where that is known.
+    /// Rows of that terminal, if known.
     var outputRows: Int? { nil }
-    /// Columns of the terminal that standard error is; `nil` where it is none.
+    /// Columns of the terminal on standard error; `nil` if it is none.
     var errorColumns: Int? { nil }
-    /// What the system calls this machine; empty where it does not say.
+    /// The system's host name; empty if unknown.
     var hostName: String { "" }
-    /// What stands for keyboard and screen, or for two pipes, in a conversation.
+    /// Keyboard and screen, or a pair of pipes, for a conversation.
     ///
-    /// - Parameter isRaw: whether each key is wanted as it is hit, without the terminal's own
-    ///   line. Returns `nil` where there is neither.
+    /// - Parameter isRaw: whether each key is read as it is pressed, without the terminal's own
+    ///   line editing. Returns `nil` if there is neither.
     func openLive(isRaw: Bool) -> (any LiveInput)? { nil }
 }
 
-/// A stream of bytes to a daemon.
+/// A byte stream to a daemon.
 protocol ControlTransport: AnyObject {
-    /// What to poll for bytes from the daemon; `nil` for a stream in memory.
+    /// The descriptor to poll; `nil` for a stream in memory.
     var descriptor: Int32? { get }
     /// Writes all of `bytes`.
     func send(_ bytes: [UInt8]) throws(NodeError)
     /// The next bytes; empty at the end of the stream.
     ///
-    /// - Parameter milliseconds: how long to wait, `nil` for ever. Throws `timeout`.
+    /// - Parameter milliseconds: the timeout, after which it throws `timeout`; `nil` for none.
     func receive(within milliseconds: Int64?) throws(NodeError) -> [UInt8]
 }
 
@@ -138,7 +138,7 @@ extension ProgramIO {
     func readFile(_ path: String, limit: Int) throws(NodeError) -> [UInt8]? { try readFile(path) }
 }
 
-/// Standard input that is in memory.
+/// Standard input in memory.
 final class InputBytes: UploadSource {
     private var rest: ArraySlice<UInt8>
     let byteCount: Int64

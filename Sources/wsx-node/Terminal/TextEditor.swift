@@ -2,7 +2,7 @@ import Glibc
 import PeerNode
 import WorkspaceModel
 
-/// Texts that people change in the editor of their choice.
+/// The user's text editor.
 enum TextEditor {
     /// `VISUAL`, then `EDITOR`, then `vi`, which every system has.
     static func command(_ environment: [String: String]) -> String {
@@ -12,33 +12,33 @@ enum TextEditor {
         return "vi"
     }
 
-    /// Where texts lie while they are changed: `TMPDIR`, otherwise `/tmp`.
+    /// The folder for texts being edited: `TMPDIR`, otherwise `/tmp`.
     static func folder(_ environment: [String: String]) -> String {
         environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }
 
-    /// Runs a command of the shell on this process's terminal, with a path as its last word.
+    /// Runs a shell command on this process's terminal, with a path as its last argument.
     ///
-    /// - Returns: its exit status, 128 and more for a signal; `nil` where it could not be run.
+    /// - Returns: its exit status, 128 and more for a signal; `nil` if it could not be run.
     static func run(_ command: String, _ path: String) -> Int32? {
-        // The key that interrupts is the editor's. If we ended by it, nobody would take the text in.
+        // The interrupt key is for the editor. If it ended us, nobody would save the text.
         let former = [SIGINT, SIGQUIT].map { (number: $0, handler: signal($0, SIG_IGN)) }
         defer { for (number, handler) in former { signal(number, handler) } }
         return ShellProcess.run("\(command) \(NodeError.shellWord(path))", input: nil)
     }
 }
 
-/// A text in a file of its own, which somebody is changing.
+/// A text in a temporary file, being edited.
 struct EditedFile {
-    /// The text as it was written into the file, without the line break at its end.
+    /// The text written into the file, without the final line break.
     let text: String
     let folder: String
     let path: String
     private let io: any ProgramIO
 
-    /// Writes a text where only this account can read it.
+    /// Writes a text to a file that only this account can read.
     ///
-    /// - Parameter name: of the file; by its ending an editor tells what it holds.
+    /// - Parameter name: of the file; editors detect the file type by its extension.
     init(
         _ text: String, name: String, _ environment: [String: String], _ io: any ProgramIO
     ) throws(NodeError) {
@@ -54,10 +54,11 @@ struct EditedFile {
         }
     }
 
-    /// What is in the file now; `nil` where it is as it was, or is not there any more.
+    /// The file's current text; `nil` if it is unchanged or gone.
     ///
     /// - Parameter limit: bytes.
-    /// - Throws: what `kept` makes of `too_large`, of a usage error, or of a failure to read; the file stays.
+    /// - Throws: `too_large`, a usage error, or a failure to read, each through
+    ///   `kept`; the file remains.
     func changed(limit: Int) throws(NodeError) -> String? {
         let found: [UInt8]?
         do throws(NodeError) { found = try io.readFile(path, limit: limit) } catch {
@@ -73,7 +74,7 @@ struct EditedFile {
         return now.utf8.elementsEqual(text.utf8) ? nil : now
     }
 
-    /// A failure, with where the text is.
+    /// A failure that names the file with the text.
     func kept(_ error: NodeError) -> NodeError {
         var error = error
         let place = "your text is in \(NodeError.shellWord(path))"
@@ -84,13 +85,13 @@ struct EditedFile {
     func remove() { io.removePrivateFolder(folder) }
 }
 
-/// What differs between two texts, line by line.
+/// The differences between two texts, line by line.
 enum LineChanges {
-    /// Of longer parts it is told how long they are.
+    /// Longer parts are only counted.
     private static let comparedMax = 2_000
     private static let shownMax = 40
 
-    /// Lines that went, each behind `- `, and lines that came, each behind `+ `.
+    /// Removed lines, each behind `- `, and added lines, each behind `+ `.
     static func lines(from old: String, to new: String) -> [String] {
         var (before, after) = (parts(old), parts(new))
         while let first = before.first, first == after.first {

@@ -1,8 +1,8 @@
 import PeerNode
 
-/// Points in time as people read and write them, in local time.
+/// Points in time in local time, for people.
 enum TimeText {
-    /// Days since 1970 of a date in the Gregorian calendar.
+    /// Days since 1970 for a date in the Gregorian calendar.
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -12,7 +12,7 @@ enum TimeText {
             - 719_468
     }
 
-    /// The date of a day since 1970.
+    /// The date for a day since 1970.
     static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -38,7 +38,7 @@ enum TimeText {
         return (day, twoDigits(minute / 60) + ":" + twoDigits(minute % 60))
     }
 
-    /// `Fri 20 Nov`, with the year where it is another than today's; `Today`, `Yesterday`.
+    /// `Fri 20 Nov`, with the year unless it is the current one; `Today`, `Yesterday`.
     static func dayLine(_ day: Int64, today: Int64) -> String {
         if day == today { return "Today" }
         if day == today - 1 { return "Yesterday" }
@@ -64,7 +64,7 @@ enum TimeText {
         return DurationText.text(milliseconds)
     }
 
-    /// How long something is ago, in its largest unit: `20 s`, `5 min`, `2 h`, `3 days`.
+    /// The time elapsed, in its largest unit: `20 s`, `5 min`, `2 h`, `3 days`.
     static func ago(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000
         if seconds < 60 { return "\(seconds) s" }

@@ -8,7 +8,7 @@ final class UnixTransport: ControlTransport {
 
     var descriptor: Int32? { socketNumber }
 
-    /// - Parameter path: at most 107 bytes, which `Paths` has made sure.
+    /// - Parameter path: at most 107 bytes; `Paths` has checked that.
     init(_ path: String) throws(NodeError) {
         socketNumber = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socketNumber >= 0 else { throw Self.failure("cannot create a socket") }
@@ -39,7 +39,7 @@ final class UnixTransport: ControlTransport {
                 hint: isForbidden ? "only the account that started it can connect" : "wsx-node up",
                 reason: "control.connect")
         }
-        // The other way round the daemon would hang up on us without a word.
+        // Otherwise the daemon, running as another user, would close the connection silently.
         if let owner = (try? FileSystem.status(of: path))?.owner, owner != geteuid() {
             close(socketNumber)
             throw NodeError(
