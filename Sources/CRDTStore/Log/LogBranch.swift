@@ -40,11 +40,10 @@ public struct LogBranch: Sendable, Equatable {
         }
     }
 
-    /// How many operations belong to this branch alone: one at every place from its fork to its
-    /// tip.
+    /// The number of operations of this branch alone: one at every place from its fork to its tip.
     var ownCount: Int64 { Int64(clamping: tipSequence - forkSequence) + 1 }
 
-    /// What is announced to peers, `nil` while nothing is kept.
+    /// The tip announced to peers, `nil` while nothing is kept.
     public var announcement: LogTip? {
         kept.map { LogTip(log: log, sequence: $0.sequence, id: Identifier16(prefixOf: $0.id)) }
     }

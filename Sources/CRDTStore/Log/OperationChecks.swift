@@ -3,27 +3,27 @@ public import WorkspaceModel
 
 /// An operation whose form, chain and authenticity were checked.
 ///
-/// Only this file can make one, and only a checked operation can be stored: there is no way
-/// round the checks of form and chain, for our own operations neither. Their signatures alone are
-/// taken as made.
+/// Only this file can create one, and only a checked operation can be stored: nothing bypasses the
+/// checks of form and chain, not even our own operations. Only signatures made here are not
+/// verified again.
 public struct CheckedOperation: Sendable {
     /// The signed fields, rebuilt from the run and the chain.
     public let header: OperationHeader
     /// Their hash.
     public let id: OperationID
-    /// Sealed or plain; empty where it is absent.
+    /// The payload, sealed or plain; empty where it is absent.
     public let payload: [UInt8]
-    /// Whether the payload did not come: length and hash in the header are what the sender says,
-    /// and the signature vouches for them.
+    /// Whether the payload is missing: length and hash in the header are the sender's claims, which
+    /// the signature covers.
     public let isPayloadAbsent: Bool
-    /// The author's signature, known to be good only when `isSignatureVerified`.
+    /// The author's signature, known to be valid only when `isSignatureVerified`.
     public let signature: Signature
-    /// Whether this very signature was verified, or made, here; otherwise a later one of the run
-    /// vouches.
+    /// Whether this signature was verified, or made, here; otherwise a later one of the run covers
+    /// the operation.
     public fileprivate(set) var isSignatureVerified: Bool
-    /// What an authority operation says.
+    /// The decoded payload of an authority operation.
     public let authority: AuthorityPayload?
-    /// What everybody may read of the root of a private document; `nil` in everything else.
+    /// The clear part of the root of a private document; `nil` in everything else.
     public let privateRoot: PrivatePayload.Clear?
 
     /// What the next operation of the branch builds on.
@@ -44,16 +44,16 @@ public struct ChainLink: Hashable, Sendable {
     }
 }
 
-/// The checks that every operation passes, whoever wrote it (PROTOCOL.md, 2).
+/// The checks that every operation passes, including our own (PROTOCOL.md, 2).
 public enum OperationChecks {
-    /// Checks a run that continues the chain after `previous`, and gives back its operations.
+    /// Checks a run that continues the chain after `previous`, and returns its operations.
     ///
     /// - Parameters:
     ///   - previous: the operation before the first entry, which the run names; `nil` exactly at
     ///     sequence 0.
-    ///   - signedHere: this process has just made the signatures; to verify them would be three
-    ///     times the work of making them. Form and chain are checked all the same.
-    /// - Throws: the `Rejection` of the first operation that fails; nothing of the run is taken.
+    ///   - signedHere: this process has just made the signatures; verifying them would cost three
+    ///     times as much as making them. Form and chain are checked all the same.
+    /// - Throws: the `Rejection` of the first operation that fails; nothing of the run is accepted.
     public static func check(
         _ run: OperationRun, after previous: ChainLink?, signedHere: Bool = false
     ) throws(Rejection) -> [CheckedOperation] {
@@ -75,9 +75,9 @@ public enum OperationChecks {
         return checked
     }
 
-    /// The ids that the operations of a run have behind the one that it names. Form and chain are
-    /// checked, but for the time of that one, which may not be here; signatures are not: whether
-    /// somebody wrote this at all is open.
+    /// The ids of the operations of a run, computed from the operation before it. Checks form and
+    /// chain, except the timestamp of that operation, which may be missing here. Checks no
+    /// signatures, so the author is not established.
     ///
     /// - Cost: one hash for each entry, however many branches the log has.
     public static func identities(of run: OperationRun) throws(Rejection) -> [ChainLink] {
@@ -141,8 +141,8 @@ public enum OperationChecks {
             isSignatureVerified: false, authority: authority, privateRoot: privateRoot)
     }
 
-    /// Checks the form of kinds 3 to 5, as far as it is judged without a key, and gives back the
-    /// clear part of a root. A root cites its author's grant in the workspace and nothing else.
+    /// Checks the form of kinds 3 to 5, as far as possible without a key, and returns the clear
+    /// part of a root. A root cites only its author's grant in the workspace.
     private static func privateRoot(
         in entry: OperationRun.Entry, at sequence: UInt64
     ) throws(Rejection) -> PrivatePayload.Clear? {
@@ -177,12 +177,12 @@ public enum OperationChecks {
         }
     }
 
-    /// Checks what is judged on the operation's own bytes, before anything is looked up.
+    /// Checks that need only the operation's own bytes.
     public static func checkForm(_ entry: OperationRun.Entry) throws(Rejection) {
         guard entry.payloadLength <= OperationKind.payloadBytesMax(entry.kind) else {
             throw .tooLarge
         }
-        // Everything else is judged by what it says.
+        // Other kinds are judged by their content.
         guard
             entry.absent == nil
                 || entry.payload.isEmpty && entry.kind == OperationKind.content.rawValue
@@ -208,8 +208,8 @@ public enum OperationChecks {
 
     // MARK: Authenticity
 
-    /// Verifies as few signatures as cover the run: the last one, and whichever lies too far in
-    /// front of the one that was verified last. Authority operations each verify by themselves.
+    /// Verifies as few signatures as cover the run: the last one, and any that is too far before
+    /// the last verified one. Each authority operation is verified separately.
     private static func authenticate(_ operations: inout [CheckedOperation]) throws(Rejection) {
         var voucher: Int?
         var covered = Covered()
@@ -221,15 +221,15 @@ public enum OperationChecks {
                 continue
             }
             let next = try firstVerified(in: &operations, from: index, before: voucher)
-            // What the vouching operation has itself does not count (PROTOCOL.md, 2).
+            // The covering operation's own payload does not count (PROTOCOL.md, 2).
             covered = Covered()
             for operation in operations[index..<next] { covered.add(operation.header) }
             voucher = next
         }
     }
 
-    /// What one signature vouches for besides its own operation: so little that all of it goes
-    /// through one message, however little was asked for.
+    /// What one signature covers besides its own operation: little enough to fit into one message,
+    /// however small the request.
     private struct Covered {
         private var payloadBytes = 0
         private var dependencies = 0
@@ -246,8 +246,8 @@ public enum OperationChecks {
 
     /// The first operation from `index` on whose signature verifies and covers `index`.
     ///
-    /// Almost always that is `index` itself. An author who signs garbage in the middle of a
-    /// segment must not get an honest relay, who has other runs than we, refused.
+    /// This is almost always `index` itself. But an author who signs garbage in the middle of a
+    /// segment must not cause an honest relay, which divides its runs differently, to be refused.
     private static func firstVerified(
         in operations: inout [CheckedOperation], from index: Int, before voucher: Int?
     ) throws(Rejection) -> Int {

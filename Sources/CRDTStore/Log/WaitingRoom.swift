@@ -1,9 +1,9 @@
 public import WorkspaceModel
 
-/// Runs that cite something unknown, kept in memory until it comes.
+/// Runs that cite missing operations, kept in memory until those arrive.
 ///
-/// The room is bounded by count and bytes, per source and in all. What does not fit is dropped:
-/// it comes again by sync, so a limit here delays and never decides.
+/// Count and bytes are bounded, per source and in total. What exceeds a bound is dropped: sync
+/// sends it again, so a limit delays and never decides.
 public struct WaitingRoom: Sendable {
     /// What a run waits for.
     public enum Missing: Hashable, Sendable {
@@ -15,32 +15,32 @@ public struct WaitingRoom: Sendable {
 
     /// One waiting run.
     public struct Guest: Sendable {
-        /// What waits.
+        /// The run.
         public let run: OperationRun
-        /// Who brought it, a number the owner gives to peers.
+        /// The peer that sent it, by a number that the owner assigns.
         public let source: UInt64
-        /// When it came, milliseconds.
+        /// When it arrived, milliseconds.
         public let arrived: UInt64
-        /// The short number of the workspace that it was brought for; what it waits for may be
-        /// another one's.
+        /// The short number of the workspace that it was sent for; it may wait for
+        /// something of another one.
         public let workspace: Int64
         /// Whether it is part of a first sync.
         public let isBackfill: Bool
-        /// Whether who brought it is nobody in that workspace, and has less room.
+        /// Whether its sender is not a member of that workspace, and has less room.
         public let isOutsiders: Bool
-        /// Whether it changes rights, and is no part of a first sync: such runs have less room.
+        /// Whether it changes rights, and is not part of a first sync: such runs have less room.
         public let isAuthority: Bool
-        /// Whose it counts as: its author's, or where operations of somebody else need it that one's. A
-        /// member's bytes, 16, or of a device whose member nobody knows that of whoever brought it;
-        /// empty where nobody asks.
+        /// The member whose budget it uses: its author or, if another member's operations need it,
+        /// that member. 16 bytes; for a device of an unknown member, those of the sender; empty
+        /// where no budget applies.
         public let payer: [UInt8]
-        /// Whether an owner or admin has signed it, or needs it: these runs have a room of their own.
+        /// Whether an owner or admin signed it, or needs it: these runs have room of their own.
         public let isAdmins: Bool
-        /// Who wants it: its author, and whose operations need it.
+        /// The members that need it: its author, and the authors of operations that need it.
         public let vouchers: [Voucher]
-        /// What it cites that is not stored, as far as it says where that lies.
+        /// The places of cited operations that are not stored, as far as it names them.
         public let needed: [Place]
-        /// What its first operation cites in a log that may have more branches than are kept.
+        /// Its first operation's citations in logs that may have more branches than are kept.
         public let cited: [Citation]
 
         /// A run that `source` brought at `arrived`.
@@ -64,7 +64,7 @@ public struct WaitingRoom: Sendable {
             self.cited = cited
         }
 
-        /// Whether it is the same run, and has no other standing than one that waits.
+        /// Whether it is the same run with no more privileges than a waiting one.
         fileprivate func claims(noMoreThan other: Self) -> Bool {
             run == other.run && workspace == other.workspace && isBackfill == other.isBackfill
                 && isOutsiders == other.isOutsiders && isAuthority == other.isAuthority
@@ -72,7 +72,7 @@ public struct WaitingRoom: Sendable {
                 && vouchers == other.vouchers && needed == other.needed
         }
 
-        /// The same, which is known to cite these, too.
+        /// The same run with further known citations.
         fileprivate func citing(_ more: [Citation]) -> Self {
             Self(
                 run: run, source: source, arrived: arrived, workspace: workspace,
@@ -81,20 +81,20 @@ public struct WaitingRoom: Sendable {
                 cited: cited + more.filter { !cited.contains($0) })
         }
 
-        /// What it needs, for each who wants it.
+        /// Its needed places, paired with each member that needs them.
         fileprivate var wishes: [(place: Place, voucher: Voucher)] {
             needed.flatMap { place in vouchers.map { (place, $0) } }
         }
     }
 
-    /// Who wants something that is not stored, for what it wrote cites that.
+    /// A member whose operation cites something that is not stored.
     public struct Voucher: Hashable, Comparable, Sendable {
-        /// A member's bytes, 16; of a device whose member nobody knows that of whoever brought it.
+        /// The member's bytes, 16; for a device of an unknown member, those of the sender.
         public let member: [UInt8]
-        /// The device that wrote what needs it.
+        /// The device that wrote the citing operation.
         public let device: DeviceID
 
-        /// Somebody who is `member`, with `device`.
+        /// The voucher of `member`, with `device`.
         public init(_ member: [UInt8], _ device: DeviceID) {
             self.member = member
             self.device = device
@@ -107,7 +107,7 @@ public struct WaitingRoom: Sendable {
         }
     }
 
-    /// An operation that another one cites, and where it lies.
+    /// A cited operation with its place.
     public struct Citation: Hashable, Sendable {
         /// Its place.
         public let place: Place
@@ -135,7 +135,7 @@ public struct WaitingRoom: Sendable {
         }
     }
 
-    /// What is bounded by itself.
+    /// The units that have a bound of their own.
     private struct Source: Hashable {
         let number: UInt64
         let isAuthority: Bool
@@ -150,7 +150,7 @@ public struct WaitingRoom: Sendable {
         var rank: (UInt64, Int) { (number, (isAuthority ? 2 : 0) + (isAdmins ? 1 : 0)) }
     }
 
-    /// Whose part of that is known.
+    /// The key of a share of that room.
     private struct Part: Hashable {
         let source: Source
         let payer: [UInt8]
@@ -184,7 +184,7 @@ public struct WaitingRoom: Sendable {
         let byteCount: Int
     }
 
-    /// What a run that comes again is known by, before it is compared.
+    /// A key under which a repeated run is found, before it is compared.
     private struct Name: Hashable {
         let source: UInt64
         let missing: Missing
@@ -202,38 +202,39 @@ public struct WaitingRoom: Sendable {
     }
 
     private var guests: [UInt64: Seat] = [:]
-    /// The ticket that a run had last.
+    /// The latest ticket of each run.
     private var tickets: [Name: UInt64] = [:]
     private var waiting: [Missing: [UInt64]] = [:]
-    /// How many runs that members brought need it besides what they wait for.
+    /// How many members' runs need an operation besides what they wait for.
     private var wanted: [OperationID: Int] = [:]
-    /// Who wants something of a log: in how many runs of members, and up to where. As long as any
-    /// is left, the farthest stands.
+    /// The members that need something of a log: in how many of their runs, and up to which place.
+    /// The farthest place stands while any such run is left.
     private var wanting: [LogName: [Voucher: (runs: Int, through: UInt64)]] = [:]
-    /// What runs of members cite where logs are bounded, and how many of them each; of very many
-    /// not all.
+    /// Citations of members' runs in documents with bounded logs, with the number of runs;
+    /// not all of very many.
     private var cited: [DocumentID: [Citation: Int]] = [:]
-    /// How many citations of each source are known.
+    /// The number of recorded citations of each source.
     private var citing: [UInt64: Int] = [:]
     private var citedCount = 0
-    /// Logs of which nothing that waits cites a certain operation any more, by workspace: what stayed
-    /// stored only for its sake may go.
+    /// Logs that no waiting run cites any more, by workspace: operations that were stored only for
+    /// such a citation may be pruned.
     private var loosened: [Int64: Set<LogName>] = [:]
     private var usage: [Source: Usage] = [:]
     private var usageByPayer: [Part: Usage] = [:]
     private var nextTicket: UInt64 = 0
 
-    /// Bytes of everything that waits.
+    /// Bytes of all waiting runs.
     public private(set) var byteCount = 0
-    /// Operations that wait.
+    /// Number of waiting operations.
     public private(set) var operationCount = 0
 
     /// An empty room.
     public init() {}
 
-    /// Lets a run wait for `missing`. One that waits for that already does not wait twice.
+    /// Makes a run wait for `missing`, unless it already does.
     ///
-    /// - Parameter others: what it needs besides, which is not waited for but known to be wanted.
+    /// - Parameter others: other operations that it needs; it does not wait for them, but they are
+    ///   recorded as needed.
     /// - Returns: whether there was room.
     public mutating func admit(
         _ guest: Guest, until missing: Missing, besides others: [OperationID] = []
@@ -247,8 +248,8 @@ public struct WaitingRoom: Sendable {
         return enter(guest, until: missing, besides: others)
     }
 
-    /// Takes out the same run with another standing: whose it counts as may have changed, and it takes its
-    /// room once.
+    /// Removes the same run with other properties: its budget may have changed, and it
+    /// must be counted once.
     private mutating func takeFormer(_ guest: Guest, until missing: Missing) -> Seat? {
         guard let ticket = tickets[Name(guest, missing)], let seat = guests[ticket],
             seat.guest.run == guest.run, seat.guest.workspace == guest.workspace
@@ -291,8 +292,8 @@ public struct WaitingRoom: Sendable {
         return true
     }
 
-    /// Whether its source has brought the run before, and for as much. What it cites may be known, or
-    /// heeded, only now.
+    /// Whether its source has sent the run before, with the same privileges. Its citations may only
+    /// now be known, or counted.
     private mutating func waitsAlready(
         _ guest: Guest, until missing: Missing, besides others: [OperationID]
     ) -> Bool {
@@ -307,32 +308,32 @@ public struct WaitingRoom: Sendable {
         return true
     }
 
-    /// Takes out, in the order in which they came, the runs that waited for `found`.
+    /// Removes and returns the runs that waited for `found`, in order of arrival.
     public mutating func release(_ found: Missing) -> [Guest] {
         (waiting.removeValue(forKey: found) ?? []).compactMap { remove($0) }
     }
 
-    /// Whether something waits for this.
+    /// Whether a run waits for this.
     public func awaits(_ missing: Missing) -> Bool { waiting[missing] != nil }
 
-    /// Whether something waits for this, or needs it besides, that a member has brought.
+    /// Whether a member's run waits for this, or needs it besides.
     public func awaitsForMembers(_ missing: Missing) -> Bool {
         if case .operation(let id) = missing, wanted[id] != nil { return true }
         return (waiting[missing] ?? []).contains { guests[$0]?.guest.isOutsiders == false }
     }
 
-    /// What members' runs that wait cite in a document, in no order.
+    /// The citations of waiting members' runs in a document, in no order.
     public func citations(in document: DocumentID) -> [Citation] {
         (cited[document] ?? [:]).map(\.key)
     }
 
-    /// Whether a member's run that waits cites this operation.
+    /// Whether a waiting member's run cites this operation.
     public func cites(_ citation: Citation) -> Bool {
         cited[citation.place.log.document]?[citation] != nil
     }
 
-    /// Whether a run that waits cites one of these operations, which follow each other from `sequence`
-    /// on in `log`.
+    /// Whether a waiting run cites one of these consecutive operations, which start at
+    /// `sequence` in `log`.
     public func needs(
         _ operations: some Collection<ChainLink>, at sequence: UInt64, of log: LogName
     ) -> Bool {
@@ -342,24 +343,24 @@ public struct WaitingRoom: Sendable {
         }
     }
 
-    /// Who wants an operation, or one behind it in its log, besides the device whose log that is.
-    /// Ascending.
+    /// The members that need an operation, or a later one of its log, other than the log's own
+    /// device. Ascending.
     ///
-    /// - Cost: linear in the devices that want something of that log, not in what waits.
+    /// - Cost: linear in the devices that need something of that log, not in the waiting runs.
     public func vouchers(for place: Place) -> [Voucher] {
         (wanting[place.log] ?? [:])
             .filter { $0.key.device != place.log.device && $0.value.through >= place.sequence }
             .keys.sorted()
     }
 
-    /// Whether anybody, its author too, wants an operation, or one behind it in its log.
+    /// Whether anybody, including its author, needs an operation, or a later one of its log.
     public func isWanted(_ place: Place) -> Bool {
         (wanting[place.log] ?? [:]).values.contains { $0.through >= place.sequence }
     }
 
-    /// Forgets what `source` brought.
+    /// Drops everything from `source`.
     public mutating func forget(source: UInt64) {
-        // Nearly every link that ends has brought nothing, and thousands may end in a second.
+        // Nearly every link that ends has sent nothing, and thousands may end in a second.
         guard usage.keys.contains(where: { $0.number == source }) else { return }
         forget { $0.source == source }
     }
@@ -371,22 +372,22 @@ public struct WaitingRoom: Sendable {
             if let missing = guests[ticket]?.missing { affected.insert(missing) }
             _ = remove(ticket)
         }
-        // One pass a cause, however many waited for it: a stranger chooses both numbers.
+        // One pass per cause, however many waited for it: a stranger chooses both numbers.
         for missing in affected {
             let left = waiting[missing]?.filter { guests[$0] != nil } ?? []
             waiting[missing] = left.isEmpty ? nil : left
         }
     }
 
-    /// Takes out the logs that operations cited which wait no more, by workspace.
+    /// Removes and returns the logs cited by runs that no longer wait, by workspace.
     public mutating func takeLoosened() -> [(workspace: Int64, logs: [LogName])] {
         defer { loosened = [:] }
         return loosened.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }
     }
 
-    /// Has what counts as somebody else's go where a source's room is full, while that one has more in it
-    /// than whose comes now would: whoever passes on what others write lends nobody all of its room.
-    /// What goes comes again by comparison.
+    /// Evicts the runs of the member that uses most of a source's full room, if that is more than
+    /// the new run's member would use: a source that relays others' operations does not give one of
+    /// them all of its room. A comparison brings evicted runs back.
     private mutating func makeRoom(for guest: Guest, _ size: Usage) -> Bool {
         let source = Source(guest)
         let most = guest.isOutsiders ? Limits.waitingPerOutsiderMax : Limits.waitingPerPeerMax
@@ -412,8 +413,9 @@ public struct WaitingRoom: Sendable {
         return true
     }
 
-    /// Has others go where the room is full, while one of them has more in it than whoever comes now
-    /// would: so nobody fills it for all. What goes comes again by comparison.
+    /// Evicts the runs of the source that uses most of the full room, if that is more
+    /// than the new run's source would use: so no source fills it for all. A comparison
+    /// brings evicted runs back.
     private mutating func makeRoom(for bytes: Int, beside used: Int) -> Bool {
         while byteCount + bytes > Limits.waitingBytesMax {
             guard
@@ -455,8 +457,8 @@ public struct WaitingRoom: Sendable {
         return guest
     }
 
-    /// Whether so many more citations of what a source brings are heeded. Each may keep a branch that
-    /// is too many, and each makes pruning longer.
+    /// Whether this many more citations by a source are recorded. Each may keep a branch above the
+    /// limit, and each makes pruning slower.
     public func mayCite(_ count: Int, _ source: UInt64) -> Bool {
         (citing[source] ?? 0) + count <= Limits.waitingCitationsPerPeerMax
             && citedCount + count <= Limits.waitingCitationsMax
@@ -478,8 +480,8 @@ public struct WaitingRoom: Sendable {
         citedCount -= 1
     }
 
-    /// About what memory takes. Runs of the authority document are of one operation, and each log that
-    /// members need has an entry in a table, which all of them share.
+    /// The approximate memory use. Runs of the authority document have one operation, and each log
+    /// that members need takes an entry in a shared table.
     private func byteCount(of guest: Guest) -> Int {
         let entries = guest.wishes.count { wanting[$0.place.log]?[$0.voucher] == nil }
         let wanted = guest.isOutsiders ? 0 : 512 * entries + 96 * guest.needed.count

@@ -4,7 +4,7 @@ public import WorkspaceModel
 /// The digest of everything kept in one workspace, in three levels: documents, 256 buckets, root
 /// (PROTOCOL.md, 5.4). Two nodes with equal roots hold the same operations.
 ///
-/// A change of a document costs its own hash; buckets and root are made when somebody asks.
+/// A change of a document costs its own hash; buckets and root are computed on demand.
 public struct WorkspaceDigest: Sendable {
     private var documents: [DocumentID: SetDigest] = [:]
     private var members: [[DocumentID]] = Array(repeating: [], count: 256)
@@ -12,10 +12,10 @@ public struct WorkspaceDigest: Sendable {
     private var staleBuckets: Set<UInt8> = []
     private var cachedRoot: SetDigest?
 
-    /// The digest of nothing.
+    /// The digest of an empty workspace.
     public init() {}
 
-    /// Takes over the kept tips of a document, in any order.
+    /// Sets the kept tips of a document, in any order.
     public mutating func update(_ document: DocumentID, tips: [LogBranch]) {
         let digest = Self.digest(of: tips)
         guard documents[document] != digest else { return }
@@ -31,7 +31,7 @@ public struct WorkspaceDigest: Sendable {
         cachedRoot = nil
     }
 
-    /// The digest of these documents alone, as far as anything of them is kept.
+    /// The digest of these documents alone, as far as they have kept operations.
     public func confined(to wanted: some Sequence<DocumentID>) -> WorkspaceDigest {
         var part = WorkspaceDigest()
         for document in Set(wanted).sorted() {
@@ -65,7 +65,7 @@ public struct WorkspaceDigest: Sendable {
         }
     }
 
-    /// Which bucket a document is in.
+    /// The bucket of a document.
     public static func bucket(of document: DocumentID) -> UInt8 {
         UInt8(truncatingIfNeeded: document.leadingWord >> 56)
     }
@@ -85,8 +85,8 @@ public struct WorkspaceDigest: Sendable {
 
     /// H("wsx-doc1", Enc sorted [device, inc, seq, id] of kept tips), `nil` when nothing is kept.
     ///
-    /// A kept tip that another kept branch has in its past says nothing of its own, and which
-    /// branch is the other's parent depends on which came first, so it is left out.
+    /// A kept tip in the past of another kept branch adds nothing, and which branch is the other's
+    /// parent depends on the order of arrival, so it is left out.
     private static func digest(of branches: [LogBranch]) -> SetDigest? {
         let covered = coveredBranches(branches)
         let tips = branches.filter { !covered.contains($0.number) }
@@ -108,7 +108,7 @@ public struct WorkspaceDigest: Sendable {
         return Hash.name("wsx-doc1", encoder.bytes)
     }
 
-    /// The branches whose kept tip lies on the way to that of another branch.
+    /// The branches whose kept tip is in the past of another branch's.
     private static func coveredBranches(_ branches: [LogBranch]) -> Set<Int64> {
         var covered: Set<Int64> = []
         guard branches.contains(where: { $0.parent != nil }) else { return covered }

@@ -1,26 +1,26 @@
 /// node.db: one connection, its tables by subject, and the transaction of a turn.
 ///
-/// Writes begin a transaction lazily; `commit` ends it with one fsync, however many inputs the
-/// turn had. Nothing may be told to anybody before `commit` has returned.
+/// Writes begin a transaction lazily; `commit` ends it with one fsync, however many inputs the turn
+/// had. Nothing may leave the node before `commit` has returned.
 public final class NodeStore {
-    /// The tables below share it.
+    /// Shared by the tables below.
     public let connection: Connection
     /// Operations, logs and documents.
     public let operations: OperationStore
-    /// What people see.
+    /// The view: what people see.
     public let view: ViewStore
-    /// What happened, and how far readers are.
+    /// Events, and the positions of readers.
     public let events: EventStore
     /// Peers, agreed states, receipts.
     public let peers: PeerStore
-    /// Blobs: which are known, what is held of each, and which messages name them.
+    /// Blobs: the known ones, the held parts, and the messages that refer to them.
     public let blobs: BlobTable
-    /// Workspaces, keys, answers to repeat, single values.
+    /// Workspaces, keys, idempotent answers, single values.
     public let registry: RegistryStore
     /// COMMITs since the store was made; the guard file's counter.
     public private(set) var commitCounter: Int64
 
-    /// Opens the tables of `connection`, and makes them in an empty database.
+    /// Opens the tables of `connection`, and creates them in an empty database.
     ///
     /// - Throws: `.newerSchema` or `.olderSchema` for a store of another version of the program.
     public init(_ connection: Connection) throws(StorageError) {
@@ -36,7 +36,7 @@ public final class NodeStore {
         commitCounter = operations.counted.commit
     }
 
-    /// COMMITs of a store that is not opened as one; `nil` where none has counted them.
+    /// The commit count of a database that is not opened as a store; `nil` if there is none.
     ///
     /// - Parameter connection: to a file of any schema.
     public static func commitCount(in connection: Connection) throws(StorageError) -> Int64? {
@@ -57,25 +57,25 @@ public final class NodeStore {
         try connection.begin()
         for statement in additions ?? Schema.statements { try connection.execute(statement) }
         if version == 8 { try Citations(connection).fill() }
-        // A store of before schema 14 says nothing of who follows, or too much.
+        // A store before schema 14 lacks follow operations, or has too many of them.
         if additions != nil, version < 14 { try FollowingTable.oweAllWords(in: connection) }
         try connection.setSchemaVersion(Schema.version)
         try connection.commit()
     }
 
-    /// Makes sure that a transaction is open, so that what follows may write.
+    /// Opens a transaction unless one is open.
     ///
-    /// - Throws: `.transactionLost` when this turn's transaction is gone: what it wrote must not
-    ///   be gone on with as if it were there.
+    /// - Throws: `.transactionLost` when this turn's transaction is gone: the turn must not
+    ///   continue as if its writes existed.
     public func begin() throws(StorageError) {
         try refuseLostTransaction()
         if !connection.isInTransaction { try connection.begin() }
     }
 
-    /// Writes what was gathered in memory and ends the turn's transaction, if there is one.
+    /// Writes what was collected in memory and ends the turn's transaction, if there is one.
     ///
-    /// - Throws: `.transactionLost` when SQLite undid the transaction after an earlier error, even
-    ///   if somebody swallowed that error. The store has to be made anew then.
+    /// - Throws: `.transactionLost` when SQLite rolled back the transaction after an earlier error,
+    ///   even if that error was ignored. The in-memory state must then be rebuilt.
     public func commit() throws(StorageError) {
         try refuseLostTransaction()
         guard connection.isInTransaction else { return }

@@ -1,13 +1,13 @@
 public import WorkspaceModel
 
-/// Notices that a store was copied, restored or rolled back, before it signs anything.
+/// Detects that a store was copied, restored or rolled back, before it signs anything.
 ///
-/// A store that continued from an old copy of itself would use places in its log a second time.
-/// So beside the store lies a guard file that says which file on which machine the store was, and
-/// how many commits it had. Whatever does not fit means a new store id, and with it a new log.
+/// A store that continued from an old copy of itself would reuse places of its log. So a guard file
+/// beside the store records the store's file and machine, and its number of commits. Any mismatch
+/// causes a new store id, and with it a new log.
 ///
-/// The file is two slots of 64 bytes, written in turn, each after a COMMIT and never synced. A
-/// torn write destroys one slot and leaves the one before it. Integers are little endian.
+/// The file has two slots of 64 bytes, written alternately, each after a COMMIT and never synced. A
+/// torn write destroys one slot and leaves the other. Integers are little endian.
 ///
 /// ```
 ///  0   3  "WSG"
@@ -21,9 +21,9 @@ public import WorkspaceModel
 /// 60   4  CRC-32 of bytes 0 to 59 (IEEE 802.3)
 /// ```
 ///
-/// What it cannot notice: a whole machine, or store and guard together and in place, brought back
-/// to an earlier moment. Then everything fits, and only peers know better (PROTOCOL.md, 5.4,
-/// Y-11 and Y-41 to Y-43).
+/// What it cannot detect: a whole machine, or store and guard together and in place, restored to an
+/// earlier moment. Then everything matches, and only peers know better (PROTOCOL.md, 5.4, Y-11 and
+/// Y-41 to Y-43).
 public struct RestoreGuard: Equatable, Sendable {
     /// Bytes of one slot.
     public static let slotByteCount = 64
@@ -34,19 +34,19 @@ public struct RestoreGuard: Equatable, Sendable {
     ///
     /// After a kill it is one behind at most. After a power cut it lacks what the kernel had not
     /// written yet: Linux keeps a dirty page for up to 35 s, in which a busy node commits about
-    /// 6,000 times a second, hence 2^18. Being behind never shows that the *store* is old, only
-    /// that the guard is; further behind than a power cut explains, it was put there from a
-    /// backup, and the store perhaps with it. A false alarm costs a new log and loses nothing.
+    /// 6,000 times a second, hence 2^18. A guard behind the store never proves that the *store* is
+    /// old; but a guard further behind than a power cut explains came from a backup, and the store
+    /// perhaps with it. A false alarm costs a new log and loses nothing.
     public static let toleratedLag: UInt64 = 1 << 18
 
     /// The store that the guard belongs to.
     public let storeID: StoreID
-    /// Where that store was.
+    /// The facts about that store's file.
     public let facts: StoreFileFacts
-    /// The commits that store had.
+    /// The number of that store's commits.
     public let commitCounter: UInt64
 
-    /// What is written after a commit.
+    /// A slot to write after a commit.
     public init(storeID: StoreID, facts: StoreFileFacts, commitCounter: UInt64) {
         self.storeID = storeID
         self.facts = facts
@@ -54,8 +54,8 @@ public struct RestoreGuard: Equatable, Sendable {
     }
 }
 
-/// What the operating system says about the store's file and the machine. Filled in by a layer
-/// that may ask, always from the open file.
+/// Facts from the operating system about the store's file and the machine. Supplied by a layer with
+/// system access, always from the open file.
 public struct StoreFileFacts: Equatable, Sendable {
     /// First 8 bytes of a hash of the machine id, as a number. 0 where there is none.
     public let machine: UInt64
@@ -63,8 +63,8 @@ public struct StoreFileFacts: Equatable, Sendable {
     public let device: UInt64
     /// Inode of the file. A copy may get the same one, once the original is deleted.
     public let inode: UInt64
-    /// Birth time of the file in nanoseconds since 1970, which a copy never shares. 0 where the
-    /// file system keeps none.
+    /// Birth time of the file in nanoseconds since 1970, which a copy never shares. 0 if the file
+    /// system does not record it.
     public let birthNanoseconds: UInt64
 
     /// All four, as they are now.
@@ -79,9 +79,9 @@ public struct StoreFileFacts: Equatable, Sendable {
 // MARK: - Judging
 
 extension RestoreGuard {
-    /// What the guard says about a store that was just opened.
+    /// The guard's verdict on a store that was just opened.
     public enum Verdict: Equatable, Sendable {
-        /// The store goes on where it stopped.
+        /// The store may continue.
         case same
         /// The store needs a new id before its first write.
         case newStoreNeeded(Reason)
@@ -89,11 +89,11 @@ extension RestoreGuard {
 
     /// Why a store needs a new id.
     public enum Reason: String, Equatable, Sendable, CaseIterable {
-        /// No guard file: a home that was put together from a backup, or a deleted file.
+        /// No guard file: a home assembled from a backup, or a deleted file.
         case missing
-        /// Neither slot can be read.
+        /// Neither slot is readable.
         case unreadable
-        /// The guard is another store's: one of the two files was replaced.
+        /// The guard belongs to another store: one of the two files was replaced.
         case otherStore
         /// Another machine id: a moved or cloned home.
         case otherMachine
@@ -106,7 +106,7 @@ extension RestoreGuard {
         case guardIsOlder
     }
 
-    /// Compares the guard with the store it lies beside.
+    /// Compares the guard with the store beside it.
     ///
     /// - Parameters:
     ///   - bytes: the guard file, or `nil` when there is none. Any bytes are safe.
@@ -140,23 +140,23 @@ extension RestoreGuard {
 
 // MARK: - Writing
 
-/// The guard's file, kept open by a layer that may touch the disk.
+/// The guard's file, opened by a layer with disk access.
 public protocol GuardFile: AnyObject {
     /// The whole file, or `nil` when there is none.
     func read() -> [UInt8]?
-    /// Writes 64 bytes at 64 times `slot`, without syncing. A failure is ignored: the guard then
-    /// falls behind, which it may.
+    /// Writes 64 bytes at 64 times `slot`, without syncing. Failures are ignored: the guard then
+    /// falls behind, which is tolerated.
     func write(slot: Int, bytes: [UInt8])
 }
 
 extension RestoreGuard {
-    /// Writes it after a COMMIT, into the slot that the commit before did not use.
+    /// Writes it after a COMMIT, into the slot that the previous commit did not use.
     public func write(to file: any GuardFile) {
         file.write(slot: Int(commitCounter % 2), bytes: slotBytes)
     }
 
-    /// Writes both slots, for a new store id. The old slot may hold a higher counter than the
-    /// store that was restored, and would win for ever.
+    /// Writes both slots, for a new store id. The old slot may have a higher counter than the
+    /// restored store, and would always win.
     public func writeAnew(to file: any GuardFile) {
         file.write(slot: 0, bytes: slotBytes)
         file.write(slot: 1, bytes: slotBytes)
@@ -175,7 +175,7 @@ extension RestoreGuard {
         return bytes
     }
 
-    /// What a slot says, or `nil` unless it is whole and of this format.
+    /// The content of a slot, or `nil` unless it is intact and of this format.
     public init?(slot bytes: ArraySlice<UInt8>) {
         guard bytes.count == Self.slotByteCount, bytes.starts(with: Self.magic),
             littleEndian(bytes.suffix(4)) == UInt64(crc32(bytes.dropLast(4))),
@@ -205,8 +205,9 @@ private func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
 }
 
-/// CRC-32 of IEEE 802.3: it finds a torn or faded slot, and proves nothing against a forger, who
-/// could as well change the store. Without a table, since 60 bytes a commit need none.
+/// CRC-32 of IEEE 802.3: it detects a torn or decayed slot. It does not protect against
+/// forgery, but a forger could as well change the store. Without a table, since 60 bytes
+/// per commit need none.
 func crc32(_ bytes: ArraySlice<UInt8>) -> UInt32 {
     var remainder: UInt32 = 0xffff_ffff
     for byte in bytes {

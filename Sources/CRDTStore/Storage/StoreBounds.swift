@@ -1,26 +1,26 @@
-/// What the numbers and tables of a store can be, whoever made its file: a backup may come from
-/// somebody else, and a disk may set any bit.
+/// Bounds of the numbers and tables in a store, regardless of the origin of its file: a backup may
+/// come from somebody else, and a disk may flip any bit.
 public enum StoreBounds {
-    /// Above every number that a store counts up to. What rises to it step by step takes ages, and
-    /// what is added to it does not overflow.
+    /// Above every counter of a store. Reaching it step by step takes ages, and adding to
+    /// it does not overflow.
     static let numberMax: Int64 = 1 << 48
-    /// Above every place in the order of display, which is in milliseconds.
+    /// Above every display order, which is in milliseconds.
     static let sortMax: Int64 = 1 << 60
 
-    /// Above every number that is taken over from a damaged store or out of a backup, so that there is
-    /// room for all that is counted from there on.
+    /// Above every number accepted from a damaged store or a backup, which leaves
+    /// room for counting on.
     static let takenMax: Int64 = 1 << 40
 
-    /// Looks at the ends of all that is counted; each is the end of an index, or a small table.
+    /// Checks the maximum of every counter; each is the end of an index, or a small table.
     ///
     /// - Throws: `.corrupt` where one is out of bounds.
     static func check(_ connection: Connection) throws(StorageError) {
         try check(connection, numberMax)
     }
 
-    /// The same of a store that somebody else may have made.
+    /// The same for a store of unknown origin.
     ///
-    /// - Throws: `.corrupt` too where a table, index or trigger is none of any version.
+    /// - Throws: `.corrupt` also for a table, index or trigger that no version creates.
     public static func checkForeign(_ connection: Connection) throws(StorageError) {
         if let name = try stranger(in: connection) {
             throw StorageError(.corrupt, "it has \(name), which no store has", statement: "open")
@@ -80,8 +80,8 @@ public enum StoreBounds {
         ("a reader", "?2 < 0 OR EXISTS(SELECT 1 FROM reader WHERE seq NOT BETWEEN 0 AND ?1)"),
     ]
 
-    /// The first table, index or trigger of a store that no version of the program makes so, by its
-    /// name. Others could do anything whenever a row is written.
+    /// The name of the first table, index or trigger that no version of the program creates.
+    /// Foreign triggers could do anything whenever a row is written.
     private static func stranger(in connection: Connection) throws(StorageError) -> String? {
         let (fresh, former) = (try Connection(), try Connection())
         try NodeStore.prepare(fresh)
@@ -94,7 +94,7 @@ public enum StoreBounds {
             .first { !known.contains($0) }?.name
     }
 
-    /// A row of the schema, wherever it begins in its file.
+    /// A row of the schema, independent of its root page.
     private struct Entry: Hashable {
         let type: String
         let name: String

@@ -1,5 +1,5 @@
-/// Puts the rows that were salvaged in order: what refers to nothing goes, logs end where their
-/// operations end, and a place without a row gets one that says so.
+/// Makes salvaged rows consistent: drops dangling rows, ends logs where their operations end, and
+/// marks places without a row as damaged.
 struct SalvagedRows {
     private let connection: Connection
 
@@ -7,7 +7,7 @@ struct SalvagedRows {
 
     func mend(_ loss: inout StoreSalvage.Loss) throws(StorageError) {
         for statement in Self.cleaningCounters { try connection.execute(statement) }
-        // Now, since logs that go take theirs along.
+        // Read now, since removing logs removes their counters.
         var counters = try Counters.rows(in: connection)
         counters.raise(to: try Counters.logs(in: connection))
         try counters.write(in: connection)
@@ -40,10 +40,10 @@ struct SalvagedRows {
         """,
     ]
 
-    /// What nothing could be made of: names of another length, and what belongs to nothing.
+    /// Rows that are of no use: names of the wrong length, and dangling references.
     private static let cleaning = [
         "DELETE FROM document WHERE typeof(id) <> 'blob' OR length(id) <> 32 OR did NOT BETWEEN 1 AND \(largest)",
-        // The first operation of an authority document is the name of it.
+        // The id of an authority document's first operation is the document's name.
         """
         INSERT INTO document SELECT log.did, operation.id, log.did, 1
             FROM log JOIN operation USING(lid) WHERE seq = 0 AND gid = 0 AND operation.kind = 2
@@ -102,7 +102,7 @@ struct SalvagedRows {
         let tip: (sequence: Int64, id: [UInt8])
     }
 
-    /// A row of a log, as far as its neighbours have to know it.
+    /// A row of a log as its neighbours need it.
     private struct Link {
         var sequence: Int64
         var arrival: Int64
@@ -134,14 +134,14 @@ struct SalvagedRows {
                 sequence: row.integer(0), arrival: row.integer(1), sort: row.integer(2))
             let least = OperationStore.leastSort(
                 hlc: row.integer(4), seen: row.integer(5), behind: last.sort)
-            // What is cited may only put an operation further down.
+            // Citations can only move an operation later.
             let isWrong = link.sort < least || row.isNull(6) && link.sort != least
             if isWrong, log.fork == 0, row.integer(5) > 0, link.sequence == last.sequence + 1 {
                 link.sort = least
                 moved.append((link.arrival, least))
             }
             if link.sequence > last.sequence + 1 { links.append((last, link)) }
-            // What is not known cites nothing.
+            // An unreadable row cites nothing.
             if row.integer(3) != grant, row.integer(3) != 0 || grant == nil {
                 grant = row.integer(3)
                 spans.append((spans.isEmpty ? log.fork : link.sequence, row.integer(3)))
@@ -155,7 +155,7 @@ struct SalvagedRows {
         if last.sequence < end { links.append((last, nil)) }
         for gap in links { try fill(log, from: gap.before, to: gap.after, end) }
         guard try number("SELECT count(*) FROM operation WHERE lid = \(log.number)") > 0 else {
-            // Nothing is known of it but its name.
+            // Nothing but its name is known.
             loss.doubtsOwnLogs = true
             return try connection.statement("DELETE FROM log WHERE lid = ?")
                 .run(.integer(log.number))
@@ -167,8 +167,8 @@ struct SalvagedRows {
         try setTip(of: log, at: end)
     }
 
-    /// The last place of a log. Its row says so, and so do the operations; where they disagree, the
-    /// one that the tip's id names is right.
+    /// The last place of a log, according to its row and to the operations; if they disagree, the
+    /// one that the tip's id identifies is right.
     private func end(
         of log: Log, _ loss: inout StoreSalvage.Loss
     ) throws(StorageError) -> Int64 {
@@ -184,7 +184,7 @@ struct SalvagedRows {
         guard let last else { return log.fork - 1 }
         if last == log.tip.sequence { return last }
         loss.doubtsOwnLogs = true
-        // Lost at the end, as far as arrival numbers tell that there was so much.
+        // The number lost at the end, as far as arrival numbers show.
         let room = try number(
             """
             SELECT ifnull((SELECT value FROM counter WHERE name = 'arrival'), 0)
@@ -205,8 +205,8 @@ struct SalvagedRows {
 
     // MARK: Gaps
 
-    /// Gives each place without a row one that is damaged, so that it is asked of peers, with an
-    /// arrival number that it may have had: what was shown of it stands where it stood.
+    /// Inserts a damaged row at each place without one, so that it is requested from peers, with an
+    /// arrival number that it may have had: its message keeps its position in the view.
     private func fill(
         _ log: Log, from before: Link, to after: Link?, _ end: Int64
     ) throws(StorageError) {
@@ -231,8 +231,7 @@ struct SalvagedRows {
         }
     }
 
-    /// Numbers that no operation has, ascending: those that events name first, and new ones where
-    /// there are too few.
+    /// Unused arrival numbers, ascending: first those that events refer to, then new ones.
     private func freeArrivals(
         _ log: Log, between low: Int64, and high: Int64, _ count: Int64
     ) throws(StorageError) -> [Int64] {

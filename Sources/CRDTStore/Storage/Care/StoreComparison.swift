@@ -1,33 +1,32 @@
-/// Compares what a store holds of everything that is derived with what was built from its
-/// operations, row by row.
+/// Compares a store's derived tables with those built again from its operations, row by row.
 public enum StoreComparison {
-    /// A row that the two do not have alike.
+    /// A row that differs.
     public struct Difference: Sendable, Equatable {
         /// Its table.
         public let table: String
         /// Its key, by the names of its columns.
         public let key: [String: SQLValue]
-        /// What the store has there, key first; `nil` for no row.
+        /// The stored row, key first; `nil` for none.
         public let stored: [SQLValue]?
-        /// What it should have.
+        /// The expected row.
         public let built: [SQLValue]?
     }
 
-    /// What was compared.
+    /// The result of a comparison.
     public struct Result: Sendable {
-        /// Rows that should be there.
+        /// Expected rows.
         public internal(set) var rows: Int64 = 0
         /// Rows that differ.
         public internal(set) var count: Int64 = 0
         /// The first of them.
         public internal(set) var differences: [Difference] = []
 
-        /// Nothing.
+        /// An empty result.
         public init() {}
     }
 
-    /// What a message that was hidden had been before is history, and so is when a payload is
-    /// erased, and where a message stood whose payload is.
+    /// Not compared, as history that operations do not contain: a hidden message's earlier state,
+    /// when a payload is erased, and the position of a message with an erased payload.
     static let tables = [
         StoredTable("document", ["did"], ["id", "workspace", "kind"]),
         StoredTable(
@@ -65,12 +64,12 @@ public enum StoreComparison {
         StoredTable("note_edit", ["did", "key_hlc", "key_id", "arr"], ["state"]),
         StoredTable("redaction", ["did", "target", "by"], ["undo", "gid"]),
         StoredTable("redacted", ["arr"], ["did", "by"]),
-        // Of a message that is deleted, and whose payload is still there, the files are named.
+        // A deleted message's files stay listed while its payload exists.
         StoredTable("blob_reference", ["arr", "item"], ["bid", "did"]),
         StoredTable("citation", ["lid", "seq", "by_lid", "by_seq"], []),
     ]
 
-    /// How far a span is valid, where that lies in its branch: behind the tip all bounds are alike.
+    /// The valid end of a span within its branch: beyond the tip all bounds are equal.
     private static let validEnd = """
         (SELECT CASE WHEN valid BETWEEN 0 AND tip_seq OR valid IS NULL THEN valid ELSE tip_seq END
             FROM log WHERE log.lid = grant_span.lid)
@@ -79,10 +78,10 @@ public enum StoreComparison {
     /// Compares all tables.
     ///
     /// - Parameters:
-    ///   - store: as it is.
-    ///   - built: made of it by `StoreSalvage`, and built by a core.
-    ///   - unsettled: names of tables that are left out: the store is behind with them.
-    ///   - limit: how many differences are told.
+    ///   - store: the store to check.
+    ///   - built: the store that `StoreSalvage` made of it, built by a core.
+    ///   - unsettled: tables to skip because the store has not caught up with them.
+    ///   - limit: how many differences are reported.
     public static func compare(
         _ store: Connection, with built: Connection, without unsettled: Set<String> = [],
         telling limit: Int = 100
@@ -106,7 +105,7 @@ public enum StoreComparison {
         return result
     }
 
-    /// - Returns: negative where `left` comes first, 0 for rows with one key.
+    /// - Returns: negative if `left` comes first, 0 for equal keys.
     private static func order(_ left: [SQLValue]?, _ right: [SQLValue]?, _ count: Int) -> Int {
         guard let left else { return 1 }
         guard let right else { return -1 }
@@ -131,7 +130,7 @@ extension StoreComparison.Result {
     }
 }
 
-/// The rows of one table in the order of its key, read a piece at a time.
+/// The rows of one table in key order, read in batches.
 private struct Rows {
     private let table: StoredTable
     private let connection: Connection

@@ -1,21 +1,20 @@
 import WorkspaceModel
 
-/// A round through what is derived, a slice at a time: whether each row is what the operation says
-/// that it names. `StoreComparison` finds more, and builds everything a second time for that; this
-/// costs some pages a minute, so that rot is found within days of use though nobody reads what it
-/// has struck.
+/// An incremental check of derived tables: whether each row matches the operation that it names.
+/// `StoreComparison` finds more, but builds everything a second time; this costs some pages a
+/// minute, so that bit rot is found within days of use even in data that nobody reads.
 ///
-/// A round begins anywhere in the order of arrival, and ends there: a node that runs for an hour a
-/// day would otherwise look at the same rows each day.
+/// A round begins anywhere in the order of arrival, and ends there: otherwise a node that runs for
+/// an hour a day would check the same rows each day.
 public struct StorePatrol: Sendable {
-    /// A row that its operation does not give, or that is missing.
+    /// A row that does not match its operation, or is missing.
     public struct Finding: Hashable, Sendable {
-        /// The table that it stands in, or should.
+        /// Its table.
         public let table: String
         /// The arrival number of the operation that it names.
         public let arrival: Int64
 
-        /// A row of `table` that is about the operation `arrival`.
+        /// A row of `table` about the operation `arrival`.
         public init(table: String, arrival: Int64) {
             self.table = table
             self.arrival = arrival
@@ -26,18 +25,18 @@ public struct StorePatrol: Sendable {
     private var arrival: Int64
     private var hasWrapped = false
     private var hasAllOperations = false
-    /// What is left of the tables, the first one being gone through.
+    /// The remaining tables, the first one in progress.
     private var tables = PatrolledTable.all[...]
-    /// The key of its last row that was looked at.
+    /// The key of the last row checked in it.
     private var last: [SQLValue]?
 
-    /// A round that begins behind an arrival number.
+    /// A round that begins after an arrival number.
     public init(from start: Int64) {
         self.start = start
         arrival = start
     }
 
-    /// Whether everything was looked at.
+    /// Whether everything was checked.
     public var isDone: Bool { hasAllOperations && tables.isEmpty }
 
     /// The next operations, by arrival number, at most `limit`.
@@ -56,9 +55,9 @@ public struct StorePatrol: Sendable {
         return found
     }
 
-    /// Looks at the next rows of what is derived, at most `limit`.
+    /// Checks the next rows of derived tables, at most `limit`.
     ///
-    /// - Returns: those that their operations do not give.
+    /// - Returns: those that do not match their operations.
     public mutating func findings(
         in store: NodeStore, limit: Int
     ) throws(StorageError) -> [Finding] {
@@ -84,19 +83,19 @@ public struct StorePatrol: Sendable {
     }
 }
 
-/// A table of what is derived, each row of which follows from an operation.
+/// A derived table, each row of which follows from an operation.
 struct PatrolledTable: Sendable {
     let name: String
-    /// The columns of its key, and a value of each kind that comes before all others.
+    /// The columns of its key, each with the least value of its type.
     let key: [(column: String, least: SQLValue)]
-    /// The column that names the operation, `nil` where none does.
+    /// The column with the operation's arrival number, `nil` if there is none.
     let arrival: String?
-    /// What holds of a row `t`, its operation `o`, and the log `l` of that.
+    /// The condition for a row `t`, its operation `o`, and the operation's log `l`.
     let condition: String
 
     var first: [SQLValue] { key.map(\.least) }
 
-    /// The next rows in the order of the key: the key, the operation, and 1 where all is well.
+    /// The next rows in key order: the key, the operation, and 1 if the row is right.
     var sql: String {
         let columns = key.map(\.column).joined(separator: ", ")
         let ordered = key.map { "t." + $0.column }.joined(separator: ", ")
@@ -113,7 +112,7 @@ struct PatrolledTable: Sendable {
 
     private static let number = SQLValue.integer(.min)
     private static let bytes = SQLValue.blob([])
-    /// A timestamp as it stands in a column that orders: with its highest bit turned.
+    /// A timestamp in a column for sorting, with its highest bit flipped.
     private static let turned = "((o.hlc | \(Int64.min)) - (o.hlc & \(Int64.min)))"
     private static let prefix = "hex(substr(o.id, 1, 8)) = printf('%016X', t.key_id)"
 

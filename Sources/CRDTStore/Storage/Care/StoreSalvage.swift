@@ -1,32 +1,30 @@
-/// Makes a store anew from what can be read of another one.
+/// Builds a new store from the readable part of another one.
 ///
-/// Taken over is what cannot be derived: operations, keys, events, and who the store is. What
-/// follows from operations is left empty and marked as not built; a core makes it when it opens the
-/// store. So one way leads out of every damage, of pages, of indexes and of views: whatever was
-/// wrong with a table that is derived is not taken along, and a row that is lost elsewhere leaves a
-/// gap that peers fill.
+/// It copies what cannot be derived: operations, keys, events, and the store's identity. Derived
+/// tables are left empty and marked as not built; a core builds them when it opens the store. So
+/// one procedure repairs every damage, of pages, indexes and views: an error in a derived table is
+/// not copied, and any other lost row leaves a gap that peers fill.
 public enum StoreSalvage {
     /// What could not be read.
     public struct Loss: Sendable, Equatable {
-        /// The tables of which rows are missing, or may be, in the order of the schema.
+        /// The tables with rows that are, or may be, missing, in the order of the schema.
         public internal(set) var tables: [String] = []
-        /// Operations whose places are known, and which are asked of peers again.
+        /// Lost operations with known places, which are requested from peers again.
         public internal(set) var operations: Int64 = 0
-        /// Whether the ends of logs are not known for sure, so that the store must not go on with
-        /// its own.
+        /// Whether the ends of logs are uncertain, so that the store must not continue its own.
         public internal(set) var doubtsOwnLogs = false
 
-        /// Nothing.
+        /// No loss.
         public init() {}
 
         /// Whether nothing is missing.
         public var isEmpty: Bool { tables.isEmpty && operations == 0 && !doubtsOwnLogs }
     }
 
-    /// Under which the registry says that what is derived has to be built.
+    /// The registry's flag that derived tables must be built.
     public static let unbuilt = "unbuilt"
 
-    /// What is taken over, in an order in which each table needs only those before it.
+    /// The copied tables, in an order in which each refers only to those before it.
     static let tables = [
         StoredTable("meta", ["name"], ["value"]),
         StoredTable("counter", ["name"], ["value"]),
@@ -47,7 +45,7 @@ public enum StoreSalvage {
                 "sigok", "payload",
             ]),
         StoredTable("absent", ["arr"], ["plen", "phash", "missing"]),
-        // Where a message stood that is deleted follows from nothing any more.
+        // The position of a deleted message cannot be derived any more.
         StoredTable(
             "message", ["did", "sort", "arr"],
             [
@@ -66,7 +64,7 @@ public enum StoreSalvage {
             ["root", "size", "map", "bytes", "used", "wanted", "kept", "own"]),
     ]
 
-    /// Those with the columns that the former store has.
+    /// Those tables with the columns that the old store has.
     private static func tables(of former: Connection) -> [StoredTable] {
         let isCounted = (try? Counters.areInLogs(of: former)) ?? false
         return tables.map {
@@ -75,13 +73,13 @@ public enum StoreSalvage {
         }
     }
 
-    /// Copies a store, and leaves what is derived to be built.
+    /// Copies a store, without its derived tables.
     ///
     /// - Parameters:
-    ///   - former: is only read.
+    ///   - former: only read.
     ///   - fresh: an empty database.
-    /// - Throws: what the fresh store refuses, and failures of the other one's disk; never that its
-    ///   pages are damaged.
+    /// - Throws: errors of the new store, and failures of the old one's disk; never
+    ///   damage of its pages.
     public static func copy(
         _ former: Connection, into fresh: Connection
     ) throws(StorageError) -> Loss {
@@ -93,7 +91,7 @@ public enum StoreSalvage {
             if try !reader.copy() { loss.tables.append(table.name) }
         }
         try SalvagedRows(fresh).mend(&loss)
-        // A new log is begun where it is not known how the own ones end.
+        // If the ends of our own logs are uncertain, a new store id starts new ones.
         if loss.doubtsOwnLogs { try fresh.execute("DELETE FROM meta WHERE name = 'store'") }
         try fresh.statement("INSERT OR REPLACE INTO meta VALUES(?, ?)")
             .run(.text(unbuilt), .blob([loss.tables.contains("epoch_key") ? 2 : 1]))
@@ -102,15 +100,14 @@ public enum StoreSalvage {
     }
 }
 
-/// A table, as whoever goes through all of its rows has to know it.
+/// A table as needed to visit all of its rows.
 struct StoredTable {
     let name: String
-    /// Its key in the order in which it is read. One alone may be a number that SQLite finds rows
-    /// by.
+    /// Its key in reading order. A single one may be an integer primary key.
     let key: [String]
-    /// What is read, the key first.
+    /// The columns to read, the key first.
     let columns: [String]
-    /// Which rows.
+    /// The condition for rows.
     let condition: String
 
     init(
@@ -128,7 +125,7 @@ struct StoredTable {
     }
 }
 
-/// Reads one table to its end, past what cannot be read.
+/// Reads one table to its end, skipping unreadable parts.
 private struct SalvageReader {
     private let table: StoredTable
     private let former: Connection
@@ -154,8 +151,8 @@ private struct SalvageReader {
 
     // MARK: Numbered rows
 
-    /// Behind a place that cannot be read, the next that can be is looked for by halves: rows stand
-    /// in pages, and a whole page is lost at a time.
+    /// After an unreadable place, searches for the next readable one by bisection: rows are in
+    /// pages, and a whole page is lost at a time.
     private func copyNumbered() throws(StorageError) -> Bool {
         var next = Int64.min
         var isWhole = true
@@ -208,7 +205,7 @@ private struct SalvageReader {
 
     // MARK: Named rows
 
-    /// From both ends. These tables are small, and what lies between two damaged places is lost.
+    /// Reads from both ends. These tables are small, and rows between two damaged places are lost.
     private func copyNamed() throws(StorageError) -> Bool {
         let key = table.key.joined(separator: ", ")
         let back = table.key.map { $0 + " DESC" }.joined(separator: ", ")
@@ -231,12 +228,12 @@ private struct SalvageReader {
         for column in table.columns.indices { values.append(row.value(Int32(column))) }
         let names = table.columns.joined(separator: ", ")
         let places = table.columns.map { _ in "?" }.joined(separator: ", ")
-        // A damaged row may repeat another's name, or lack what each has.
+        // A damaged row may repeat another's key, or lack a required value.
         try fresh.statement("INSERT OR IGNORE INTO \(table.name)(\(names)) VALUES(\(places))")
             .run(values)
     }
 
-    /// - Returns: `false` where the former store is damaged.
+    /// - Returns: `false` if the old store is damaged there.
     private func unlessDamaged(
         _ body: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {
@@ -251,8 +248,8 @@ private struct SalvageReader {
 }
 
 extension StorageError {
-    /// Whether bytes on the disk are not those that were written. Our statements name what the
-    /// schema has, so that what it lacks was in it.
+    /// Whether the bytes on disk differ from those written. Our statements use only names of the
+    /// schema, so an unknown name means a damaged schema.
     public var isDamage: Bool {
         kind == .corrupt || kind == .misuse && message.hasPrefix("no such")
     }

@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// What happened, in the order in which it became durable, and how far each reader is.
+/// The events in the order in which they became durable, and the position of each reader.
 ///
-/// An event is a reference: what it shows is read when it is shown, so a deleted text is gone
-/// from old events too.
+/// An event is a reference: its content is read when it is shown, so a deleted text is gone from
+/// old events too.
 public final class EventStore {
     private let connection: Connection
     private let insert: Statement
@@ -16,7 +16,7 @@ public final class EventStore {
         public let sequence: Int64
         /// When, milliseconds.
         public let at: Int64
-        /// What, a number that the node gives a word.
+        /// Its type, as the node's number.
         public let type: Int64
         /// The short number of the workspace.
         public let workspace: Int64?
@@ -24,13 +24,13 @@ public final class EventStore {
         public let document: Int64?
         /// The operation.
         public let arrival: Int64?
-        /// What has no operation, as `Enc`.
+        /// Data that no operation contains, as `Enc`.
         public let extra: [UInt8]?
-        /// Whether it came by a first sync.
+        /// Whether it belongs to a first sync.
         public let isBackfill: Bool
     }
 
-    /// - Parameter counted: the largest number that counters say was given.
+    /// - Parameter counted: the largest number assigned according to the counters.
     init(_ connection: Connection, counted: Int64) throws(StorageError) {
         self.connection = connection
         insert = try connection.statement("INSERT INTO event VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
@@ -78,7 +78,7 @@ public final class EventStore {
         }
     }
 
-    /// The number of the oldest event that is still there, or the next one's in an empty table.
+    /// The number of the oldest event, or the next number of an empty table.
     public func oldest() throws(StorageError) -> Int64 {
         let oldest = try connection.statement("SELECT min(seq) FROM event").integer()
         return oldest ?? newest + 1
@@ -86,7 +86,7 @@ public final class EventStore {
 
     /// The number of the last event before the time `at`, milliseconds.
     public func last(before at: UInt64) throws(StorageError) -> Int64 {
-        // Numbers rise with time but for clock steps, so a scan from the newest end is short.
+        // Numbers rise with time except for clock steps, so a scan from the newest end is short.
         let last = try connection.statement(
             "SELECT seq FROM event WHERE at < ? ORDER BY seq DESC LIMIT 1"
         ).integer(.integer(Int64(clamping: at)))
@@ -94,8 +94,8 @@ public final class EventStore {
         return try oldest() - 1
     }
 
-    /// Removes what is older than `at` (milliseconds), up to the first that is not, and what is beyond
-    /// the newest `keeping`. Reads what goes, and nothing of what stays.
+    /// Removes events older than `at` (milliseconds), up to the first newer one, and those beyond
+    /// the newest `keeping`. Reads only what it removes.
     public func trim(olderThan at: UInt64, keeping: Int64) throws(StorageError) {
         let kept = try connection.statement(
             "SELECT seq FROM event WHERE at >= ? ORDER BY seq LIMIT 1"
@@ -104,7 +104,7 @@ public final class EventStore {
         try connection.statement("DELETE FROM event WHERE seq < ?").run(.integer(first))
     }
 
-    /// Removes every event. Their numbers are not given again.
+    /// Removes every event. Their numbers are not reused.
     public func forgetAll() throws(StorageError) {
         try connection.execute("DELETE FROM event")
     }
@@ -128,7 +128,7 @@ public final class EventStore {
         }
     }
 
-    /// Where the reader `name` is, or `nil` for a new one.
+    /// The position of the reader `name`, or `nil` for a new one.
     public func reader(_ name: String) throws(StorageError) -> Reader? {
         try connection.statement("SELECT name, seq, at FROM reader WHERE name = ?")
             .firstRow(.text(name)) { (row) throws(StorageError) in
@@ -137,7 +137,7 @@ public final class EventStore {
             }
     }
 
-    /// Stores where the reader `name` is.
+    /// Stores the position of the reader `name`.
     public func setReader(
         _ name: String, to sequence: Int64, at: UInt64
     ) throws(StorageError) {
@@ -145,7 +145,7 @@ public final class EventStore {
             .run(.text(name), .integer(sequence), .integer(Int64(clamping: at)))
     }
 
-    /// The reader that moved longest ago, where there are so many.
+    /// The reader that advanced least recently, if there are at least `count`.
     public func idleReader(of count: Int) throws(StorageError) -> String? {
         try connection.statement(
             """

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What is remembered of other devices: addresses, agreed states, receipts.
+/// State about other devices: addresses, agreed states, receipts.
 public final class PeerStore {
     private let connection: Connection
     /// How many operations of a branch, from its log's start, each device is known to hold.
@@ -45,9 +45,9 @@ public final class PeerStore {
 
     // MARK: Agreed states
 
-    /// The last state that a device and we both had.
+    /// The last state that a device and this one agreed on.
     public struct Agreed: Sendable, Equatable {
-        /// The root of it.
+        /// Its root.
         public let root: SetDigest
         /// Our newest arrival number then.
         public let arrival: Int64
@@ -59,21 +59,21 @@ public final class PeerStore {
         }
     }
 
-    /// What was agreed with `device` in a workspace.
+    /// The agreement with `device` in a workspace.
     public func agreed(
         with device: DeviceID, workspace: Int64
     ) throws(StorageError) -> Agreed? {
         agreements[AgreedPlace(device: device, workspace: workspace)]
     }
 
-    /// Forgets what was agreed in a workspace: this store has lost some of it.
+    /// Drops the agreements of a workspace after this store lost some of it.
     public func forgetAgreements(in workspace: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM agreed WHERE workspace = ?")
             .run(.integer(workspace))
         agreements = agreements.filter { $0.key.workspace != workspace }
     }
 
-    /// Stores an agreed state, in the transaction of the operations it speaks of.
+    /// Stores an agreed state, in the transaction of the operations it covers.
     public func setAgreed(
         _ agreed: Agreed, with device: DeviceID, workspace: Int64
     ) throws(StorageError) {
@@ -84,18 +84,18 @@ public final class PeerStore {
         agreements[AgreedPlace(device: device, workspace: workspace)] = agreed
     }
 
-    /// The devices with which anything was ever agreed in a workspace. Ascending.
+    /// The devices with any agreement in a workspace. Ascending.
     public func agreedDevices(workspace: Int64) -> [DeviceID] {
         agreements.keys.filter { $0.workspace == workspace }.map(\.device).sorted()
     }
 
     // MARK: Receipts
 
-    /// Notes that `device` says it holds a branch up to `sequence`. Written with a COMMIT
-    /// that there is: a receipt that is lost comes again when the peer is met again.
+    /// Records that `device` holds a branch up to `sequence`. Written with the next COMMIT,
+    /// whenever there is one: a lost receipt is sent again when the peer reconnects.
     ///
-    /// - Returns: how many operations of the branch it was known to hold before; `nil` where this
-    ///   is nothing new.
+    /// - Returns: how many operations of the branch it was known to hold before; `nil`
+    ///   if this is not news.
     @discardableResult
     public func noteHeld(
         by device: DeviceID, branch: Int64, through sequence: UInt64
@@ -107,12 +107,12 @@ public final class PeerStore {
         return before
     }
 
-    /// Whether `device` itself has said that it holds the operation at `sequence` of a branch.
+    /// Whether `device` itself has acknowledged the operation at `sequence` of a branch.
     public func hasReceipt(of device: DeviceID, branch: Int64, through sequence: UInt64) -> Bool {
         held[branch]?[device] ?? 0 > sequence
     }
 
-    /// The devices that say they hold the operation at `sequence` of a branch, by key.
+    /// The devices that have acknowledged the operation at `sequence` of a branch, by key.
     ///
     /// - Parameter arrival: its arrival number, which an agreed state may cover.
     public func holders(
@@ -126,14 +126,14 @@ public final class PeerStore {
         return devices.sorted()
     }
 
-    /// Forgets who holds a branch that is not stored any more: its number may be given again.
+    /// Removes the holders of a branch that is no longer stored: its number may be reused.
     public func forget(branch: Int64) {
         held[branch] = nil
         unwritten = unwritten.filter { $0.branch != branch }
     }
 
-    /// Forgets every agreed state: something of what was agreed on is not there any more, so only
-    /// a whole comparison finds it.
+    /// Drops every agreed state: some of the agreed operations are gone, so only a full
+    /// comparison finds them.
     public func forgetAgreed() throws(StorageError) {
         try connection.execute("DELETE FROM agreed")
         agreements = [:]
@@ -142,10 +142,10 @@ public final class PeerStore {
     /// Whether COMMITs leave receipts in memory for now.
     public var keepsReceipts = false
 
-    /// Whether there are receipts that no COMMIT has taken along yet.
+    /// Whether there are unwritten receipts.
     public var hasUnwrittenReceipts: Bool { !unwritten.isEmpty }
 
-    /// Writes receipts, where a transaction is open anyway; called right before COMMIT.
+    /// Writes receipts into an open transaction; called right before COMMIT.
     func flush() throws(StorageError) {
         guard !unwritten.isEmpty, !keepsReceipts else { return }
         let statement = try connection.statement("INSERT OR REPLACE INTO held VALUES(?, ?, ?)")

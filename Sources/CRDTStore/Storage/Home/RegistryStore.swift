@@ -1,9 +1,9 @@
 public import WorkspaceModel
 
-/// Workspaces, sealed keys, answers to repeat, and single values.
+/// Workspaces, sealed keys, idempotent answers, and single values.
 public final class RegistryStore {
     private let connection: Connection
-    /// Remembered calls, or a few more; `nil` until it was asked for.
+    /// The number of remembered calls, or slightly more; `nil` until requested.
     private var madeCount: Int64?
 
     init(_ connection: Connection) { self.connection = connection }
@@ -25,7 +25,7 @@ public final class RegistryStore {
             .run(.text(name), .blob(value))
     }
 
-    /// The names that begin so, in order.
+    /// The names that begin with `prefix`, in order.
     public func names(beginningWith prefix: String) throws(StorageError) -> [String] {
         try connection.statement("SELECT name FROM meta WHERE name >= ? AND name < ? ORDER BY name")
             .rows(.text(prefix), .text(prefix + "~")) { (row) throws(StorageError) in
@@ -35,13 +35,13 @@ public final class RegistryStore {
 
     // MARK: Workspaces
 
-    /// How this home stands to a workspace.
+    /// This home's relation to a workspace.
     public enum Standing: Int64, Sendable {
-        /// Its authority document is being fetched; nobody has admitted us yet.
+        /// Its authority document is being fetched; we are not admitted yet.
         case joining = 0
         /// We are, or were, a member.
         case member = 1
-        /// Its person wants it gone from this home; what is stored of it goes bit by bit.
+        /// The user removed it from this home; its data is being erased step by step.
         case forgotten = 2
     }
 
@@ -49,9 +49,9 @@ public final class RegistryStore {
     public struct WorkspaceRow: Sendable, Equatable {
         /// The short number of its authority document.
         public let number: Int64
-        /// How we stand to it.
+        /// The relation.
         public let standing: Standing
-        /// Who we are in it.
+        /// Our member id in it.
         public let member: MemberID
         /// Since when, milliseconds.
         public let joined: Int64
@@ -65,7 +65,7 @@ public final class RegistryStore {
         }
     }
 
-    /// The workspaces of this home, in the order in which they came.
+    /// The workspaces of this home, in the order in which they were added.
     public func workspaces() throws(StorageError) -> [WorkspaceRow] {
         try connection.statement("SELECT did, state, member, joined FROM workspace ORDER BY did")
             .rows { (row) throws(StorageError) in
@@ -84,26 +84,26 @@ public final class RegistryStore {
                 .blob(workspace.member.bytes), .integer(workspace.joined))
     }
 
-    /// Has a workspace be nothing any more: its keys go at once, and what happened in it. What is
-    /// stored of its documents is left to erase; `removeWorkspace` comes behind that.
+    /// Marks a workspace as forgotten: its keys and events are removed at once. Its documents are
+    /// erased later, and then `removeWorkspace` is called.
     public func forgetWorkspace(_ number: Int64) throws(StorageError) {
         try connection.statement("UPDATE workspace SET state = ? WHERE did = ?")
             .run(.integer(Standing.forgotten.rawValue), .integer(number))
         try connection.statement("DELETE FROM epoch_key WHERE workspace = ?")
             .run(.integer(number))
-        // Keys of private documents stand under those.
+        // Keys of private documents are stored under those.
         try connection.statement(
             "DELETE FROM epoch_key WHERE workspace IN (SELECT did FROM document WHERE workspace = ?)"
         ).run(.integer(number))
         try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(number))
     }
 
-    /// Forgets a workspace, its keys and what happened in it.
+    /// Removes a workspace with its keys and events.
     public func removeWorkspace(_ number: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM workspace WHERE did = ?").run(.integer(number))
         try connection.statement("DELETE FROM epoch_key WHERE workspace = ?")
             .run(.integer(number))
-        // Those of its private documents, whose rows are gone by now.
+        // Keys of its private documents, whose rows are gone by now.
         try connection.execute(
             "DELETE FROM epoch_key WHERE kind > 2 AND workspace NOT IN (SELECT did FROM document)")
         try connection.statement("DELETE FROM agreed WHERE workspace = ?").run(.integer(number))
@@ -112,7 +112,7 @@ public final class RegistryStore {
 
     // MARK: Secrets
 
-    /// A secret as it lies on disk.
+    /// A stored secret.
     public struct SealedSecretRow: Sendable {
         /// Its kind.
         public let kind: SecretKind
@@ -144,8 +144,7 @@ public final class RegistryStore {
             .run(.blob(sealed), .integer(number))
     }
 
-    /// The secrets held for a workspace, or for a private document, in the order in which they
-    /// came.
+    /// The secrets of a workspace, or of a private document, in order of arrival.
     public func secrets(of workspace: Int64) throws(StorageError) -> [SealedSecretRow] {
         let sql = """
             SELECT kind, id, secret FROM epoch_key
@@ -159,7 +158,7 @@ public final class RegistryStore {
         return rows
     }
 
-    /// Secrets of whatever kind and workspace, each with the number of its row, behind `last`.
+    /// Secrets of any kind and workspace, each with its row number, after `last`.
     public func secrets(
         after last: Int64, limit: Int
     ) throws(StorageError) -> [(number: Int64, row: SealedSecretRow)] {
@@ -178,13 +177,13 @@ public final class RegistryStore {
         }
     }
 
-    /// Forgets a secret, by the number of its row.
+    /// Removes a secret, by its row number.
     public func forgetSecret(_ number: Int64) throws(StorageError) {
         try connection.statement("UPDATE epoch_key SET secret = NULL WHERE kid = ?")
             .run(.integer(number))
     }
 
-    /// One sealed secret, or `nil` where it is not held.
+    /// One sealed secret, or `nil` if it is not held.
     public func secret(
         _ kind: SecretKind, _ id: [UInt8], of workspace: Int64
     ) throws(StorageError) -> [UInt8]? {
@@ -196,19 +195,19 @@ public final class RegistryStore {
         ).firstRow(.integer(workspace), .integer(kind.rawValue), .blob(id)) { $0.blob(0) }
     }
 
-    /// Forgets the secrets held for a private document; the store overwrites what it deletes.
+    /// Removes the secrets of a private document; the store overwrites deleted bytes.
     public func forgetSecrets(of document: Int64) throws(StorageError) {
         try connection.statement("UPDATE epoch_key SET secret = NULL WHERE workspace = ?")
             .run(.integer(document))
     }
 
-    // MARK: Answers to repeat
+    // MARK: Idempotent answers
 
-    /// What was made by a call, to be recognised when the call comes again.
+    /// The result of a call, for recognising a repeated call.
     public struct MadeRow: Sendable, Equatable {
         /// A keyed hash of the parameters.
         public let body: [UInt8]
-        /// What was made, in a form that the node gives it.
+        /// A reference to the result, in the node's encoding.
         public let made: [UInt8]
 
         /// A row with the given fields.
@@ -218,13 +217,13 @@ public final class RegistryStore {
         }
     }
 
-    /// What the call with this keyed hash has made, as long as that is remembered.
+    /// The result of the call with this keyed hash, as long as it is remembered.
     public func made(_ key: [UInt8]) throws(StorageError) -> MadeRow? {
         try connection.statement("SELECT body, made FROM request WHERE key = ?")
             .firstRow(.blob(key)) { MadeRow(body: $0.blob(0), made: $0.blob(1)) }
     }
 
-    /// Remembers what a call has made.
+    /// Remembers the result of a call.
     public func setMade(_ row: MadeRow, key: [UInt8], at: UInt64) throws(StorageError) {
         try connection.statement("INSERT OR REPLACE INTO request VALUES(?, ?, ?, ?)")
             .run(
@@ -232,8 +231,8 @@ public final class RegistryStore {
         if let known = madeCount { madeCount = known + 1 }
     }
 
-    /// Forgets the calls before `at`, milliseconds, once there are more than `count` in all: a
-    /// clock that jumps ahead must not make a node forget what it has just done.
+    /// Removes calls before `at`, milliseconds, once there are more than `count` in all: a clock
+    /// that jumps ahead must not make a node forget its latest calls.
     public func trimMade(before at: UInt64, keeping count: Int64) throws(StorageError) {
         if madeCount == nil { madeCount = try countMade() }
         guard let known = madeCount, known > count else { return }
@@ -248,7 +247,7 @@ public final class RegistryStore {
 
     // MARK: Forks
 
-    /// Notes that two operations stand at one place of a log.
+    /// Records that two operations have one place of a log.
     public func addEvidence(
         branch: Int64, sequence: UInt64, other: Int64, at: UInt64
     ) throws(StorageError) {
@@ -258,19 +257,19 @@ public final class RegistryStore {
                 .integer(Int64(bitPattern: at)))
     }
 
-    /// One proof that a device forked: two branches that part at one place of a log.
+    /// Evidence that a device forked: two branches that diverge at one place of a log.
     public struct EvidenceRow: Sendable, Equatable {
-        /// The branch that was there first.
+        /// The branch that arrived first.
         public let branch: Int64
-        /// Where they part.
+        /// Where they diverge.
         public let sequence: UInt64
-        /// The branch that came second.
+        /// The branch that arrived second.
         public let other: Int64
-        /// When it was found, milliseconds.
+        /// When it was detected, milliseconds.
         public let found: Int64
     }
 
-    /// The newest proofs of forks, at most `limit`, newest first.
+    /// The newest evidence of forks, at most `limit`, newest first.
     public func evidence(limit: Int) throws(StorageError) -> [EvidenceRow] {
         let sql = """
             SELECT lid, seq, branch, found FROM evidence
@@ -283,7 +282,7 @@ public final class RegistryStore {
         }
     }
 
-    /// How many forks were found.
+    /// How many forks were detected.
     public func evidenceCount() throws(StorageError) -> Int64 {
         try connection.statement("SELECT count(*) FROM evidence").integer() ?? 0
     }

@@ -1,19 +1,19 @@
 import WorkspaceCrypto
 public import WorkspaceModel
 
-/// Operations without their payloads: erased, because they were deleted, or missing.
+/// Operations without their payloads: erased after a deletion, or missing.
 ///
-/// An erased payload is overwritten with zeros and keeps its length, so that SQLite writes over
-/// the very bytes and moves no row about, of which it would leave copies behind. What is left for
-/// the header, length and hash, stands in table `absent`.
+/// An erased payload is overwritten with zeros of the same length, so that SQLite overwrites the
+/// same bytes and moves no row, which would leave copies behind. Length and hash, which the header
+/// needs, are in table `absent`.
 extension OperationStore {
     /// Whether the bytes of a row may be those of an absent payload. A sealed one begins with 24
-    /// random bytes, so that hardly any other is looked up.
+    /// random bytes, so hardly any other needs a look-up.
     static func isBlank(_ payload: [UInt8]) -> Bool {
         payload.first ?? 0 == 0 && payload.prefix(24).allSatisfy { $0 == 0 }
     }
 
-    /// What is left of the payload of an operation, `nil` where it is here.
+    /// Length and hash of an operation's absent payload, `nil` if it is present.
     public func absentPayload(
         _ arrival: Int64
     ) throws(StorageError) -> (payload: OperationRun.AbsentPayload, isMissing: Bool)? {
@@ -27,7 +27,7 @@ extension OperationStore {
             }
     }
 
-    /// Overwrites a payload with zeros, and forgets which files it named.
+    /// Overwrites a payload with zeros, and removes its file references.
     ///
     /// - Returns: whether there was one.
     @discardableResult
@@ -47,7 +47,7 @@ extension OperationStore {
         return true
     }
 
-    /// Writes a payload to the operation that lacks it.
+    /// Writes the payload of an operation that lacks it.
     ///
     /// - Returns: `false` for bytes of another hash, and where nothing is absent.
     public func restorePayload(
@@ -63,7 +63,7 @@ extension OperationStore {
         return true
     }
 
-    /// Says of an absent payload whether it is missing, or deleted as it should be.
+    /// Sets whether an absent payload is missing, or was deleted as it should be.
     public func setMissing(_ isMissing: Bool, _ arrival: Int64) throws(StorageError) {
         try connection.statement("UPDATE absent SET missing = ? WHERE arr = ?")
             .run(.integer(isMissing ? 1 : 0), .integer(arrival))
@@ -80,7 +80,7 @@ extension OperationStore {
             .integer() == 1
     }
 
-    /// The arrival numbers of operations whose payloads are missing, behind `arrival`.
+    /// The arrival numbers of operations with missing payloads, after `arrival`.
     public func missingPayloads(
         after arrival: Int64, limit: Int
     ) throws(StorageError) -> [Int64] {
@@ -110,7 +110,7 @@ extension OperationStore {
         try connection.statement("DELETE FROM absent WHERE arr = ?").run(.integer(arrival))
     }
 
-    /// For what is about to be removed of a branch.
+    /// Called before a part of a branch is removed.
     func forgetAbsence(in branch: Int64, behind place: UInt64?) throws(StorageError) {
         let first = place.map { Int64(bitPattern: $0) } ?? -1
         for table in ["absent WHERE arr", "redacted WHERE arr", "redaction WHERE by"] {

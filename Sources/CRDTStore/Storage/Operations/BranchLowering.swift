@@ -1,32 +1,33 @@
 import WorkspaceModel
 
-/// Finds how far branches still reach when something of their document is not wanted any more: as
-/// far as they are wanted for their own sake, and as what stays cites them or goes on from them.
+/// Computes how far branches must still be kept when something of their document is no
+/// longer wanted: as far as they are wanted themselves, and as far as kept operations
+/// cite or continue them.
 ///
-/// Operations cite only what was there before them, so nothing holds itself. What is lowered lets go
-/// of what it held, and that is looked at next.
+/// Operations cite only earlier ones, so nothing keeps itself. A lowered branch releases what it
+/// kept, which is examined next.
 ///
-/// - Cost: what goes, what that cites, and the citations of those. Never the document.
+/// - Cost: what is removed, its citations, and the citations of those. Never the document.
 public struct BranchLowering {
-    /// How far a branch reaches before, `nil` where nothing of it does.
+    /// How far a branch was kept before, `nil` if not at all.
     private let reach: (LogBranch) -> UInt64?
-    /// How far a branch is wanted for its own sake, `nil` for not at all; at least as far where
-    /// nothing of it may go.
+    /// How far a branch is wanted itself, `nil` for not at all; at least that far if nothing of it
+    /// may be removed.
     private let wanted: (LogBranch) throws(StorageError) -> UInt64?
-    /// Where a branch may end that has to reach a place: there or behind it.
+    /// Where a branch that must include a place may end: there or later.
     private let settle: (LogBranch, UInt64) throws(StorageError) -> UInt64
     private let operations: OperationStore
 
-    /// The branches that reach less far than before, by number, and how far; `nil` for not at all.
+    /// The lowered branches by number, with their new ends; `nil` for not at all.
     public private(set) var ends: [Int64: UInt64?] = [:]
 
     private var queue: [Int64] = []
     private var queued: Set<Int64> = []
-    /// By branch, of logs that were looked at.
+    /// Child branches in the logs examined so far.
     private var children: [Int64: [Int64]] = [:]
     private var knownLogs: Set<LogName> = []
 
-    /// Lowers nothing yet.
+    /// An empty computation.
     public init(
         _ operations: OperationStore, reach: @escaping (LogBranch) -> UInt64?,
         wanted: @escaping (LogBranch) throws(StorageError) -> UInt64?,
@@ -38,7 +39,7 @@ public struct BranchLowering {
         self.settle = settle
     }
 
-    /// Lowers these branches, and what only they held.
+    /// Lowers these branches, and those that only they kept.
     public mutating func lower(_ branches: [LogBranch]) throws(StorageError) {
         for branch in branches { enqueue(branch.number) }
         var next = 0
@@ -69,7 +70,7 @@ public struct BranchLowering {
         }
     }
 
-    /// How far something holds a branch: at most `current`.
+    /// How far kept operations need a branch: at most `current`.
     private mutating func heldEnd(
         of branch: LogBranch, _ current: UInt64
     ) throws(StorageError) -> UInt64? {
@@ -89,7 +90,7 @@ public struct BranchLowering {
         return reach(branch)
     }
 
-    /// The branches that leave another one, and have a part of it in their past.
+    /// The branches that fork from another one, and have a part of it in their past.
     private mutating func children(of branch: LogBranch) -> [Int64] {
         if knownLogs.insert(branch.log).inserted {
             for other in operations.branches(of: branch) where other.forkSequence > 0 {

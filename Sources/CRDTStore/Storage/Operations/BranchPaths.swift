@@ -1,8 +1,8 @@
 public import WorkspaceModel
 
-/// The way from the start of a log to one of its operations, over the branches whose rows hold it.
+/// The path from the start of a log to one of its operations, over the branches that store it.
 struct BranchPath {
-    /// Operations of one branch in a row; the first of them follows the last of the step before.
+    /// Consecutive operations of one branch; the first follows the last of the previous step.
     struct Step: Equatable {
         let owner: Int64
         let last: UInt64
@@ -10,8 +10,8 @@ struct BranchPath {
 
     var steps: [Step]
 
-    /// Where two paths part, as the first places that differ; `nil` when one goes on where the
-    /// other ends.
+    /// Where two paths diverge, as the first differing places; `nil` if one is a
+    /// prefix of the other.
     func parting(from other: Self) -> (place: UInt64, own: Int64, other: Int64)? {
         var place: UInt64 = 0
         for (own, theirs) in zip(steps, other.steps) {
@@ -25,7 +25,7 @@ struct BranchPath {
         return nil
     }
 
-    /// One of the two leaves the other's step behind `last`.
+    /// One path leaves the other's step after `last`.
     private func parting(
         behind last: UInt64, from other: Self
     ) -> (place: UInt64, own: Int64, other: Int64)? {
@@ -39,7 +39,7 @@ struct BranchPath {
         steps.first { $0.last >= place }?.owner
     }
 
-    /// The last place that both have, `nil` for none.
+    /// The last common place, `nil` for none.
     func lastCommon(with other: Self) -> UInt64? {
         if let parting = parting(from: other) {
             return parting.place == 0 ? nil : parting.place - 1
@@ -49,18 +49,18 @@ struct BranchPath {
     }
 }
 
-/// The order of branches (PROTOCOL.md, 2.1): two are compared by the ids of the operations with
-/// which they part. It is a property of the operations, whatever came first here.
+/// The order of branches (PROTOCOL.md, 2.1): two are compared by the ids of the operations where
+/// they diverge. It depends only on the operations, not on their order of arrival.
 extension OperationStore {
-    /// How far the operations of each branch count, by branch number.
+    /// The last counted place of each branch, by branch number.
     public typealias BranchEnds = [Int64: UInt64]
 
-    /// The branches whose ends nothing goes on from, in their order.
+    /// The leaf branches, in their order.
     public func leaves(of branches: [LogBranch], ends: BranchEnds) throws(StorageError) -> [Int64] {
         try sortedPaths(of: branches, ends: ends).map(\.branch)
     }
 
-    /// The ends that are left when only the first `count` leaves count, and what is before them.
+    /// The ends that remain when only the first `count` leaves and their past count.
     public func ends(
         ofFirst count: Int, of branches: [LogBranch], ends: BranchEnds
     ) throws(StorageError) -> BranchEnds {
@@ -71,12 +71,12 @@ extension OperationStore {
         return left
     }
 
-    /// How many leaves come before an operation that would stand at `sequence` behind `branch`.
+    /// How many leaves come before an operation that would be stored at `sequence` after `branch`.
     public func leafCount(
         before id: OperationID, at sequence: UInt64, behind branch: Int64, of branches: [LogBranch],
         ends: BranchEnds
     ) throws(StorageError) -> Int {
-        // No branch has this number.
+        // A number that no branch has.
         let newcomer: Int64 = -1
         var path = BranchPath(steps: [])
         if sequence > 0 { path = self.path(through: sequence - 1, of: branch) }
@@ -96,7 +96,7 @@ extension OperationStore {
         return count
     }
 
-    /// The last place that a branch shares with what leads to `sequence` of another.
+    /// The last place that a branch shares with the path to `sequence` of another.
     public func lastCommon(
         of branch: Int64, with other: Int64, through sequence: UInt64
     ) -> UInt64? {
@@ -117,12 +117,12 @@ extension OperationStore {
         return leaves.sorted { comes($0.path, before: $1.path) }
     }
 
-    /// The branches whose ends nothing goes on from, in no order.
+    /// The leaf branches, in no order.
     private func leafPaths(
         of branches: [LogBranch], ends: BranchEnds
     ) -> [(branch: Int64, path: BranchPath)] {
         var paths: [(branch: Int64, path: BranchPath)] = []
-        // How far others lead over each branch.
+        // How far the paths of others use each branch.
         var through: [Int64: UInt64] = [:]
         for branch in branches {
             guard let end = ends[branch.number], end >= branch.forkSequence else { continue }
@@ -140,15 +140,15 @@ extension OperationStore {
         }
     }
 
-    /// The ids that order a branch and the one that it leaves.
+    /// The ids that order a branch and its parent.
     struct ForkIDs {
-        /// The first own operation.
+        /// The branch's first own operation.
         let own: OperationID
-        /// What the branch that it leaves has in its place, `nil` where that ends before it.
+        /// The parent's operation at the same place, `nil` if the parent ends before it.
         let other: OperationID?
     }
 
-    /// Reads the ids at the place where a branch leaves another one, if they are not known.
+    /// Reads the ids at the place where a branch forks from its parent, if they are not known.
     private func learnFork(of number: Int64) throws(StorageError) {
         guard let branch = branches[number], forkIDs[number]?.other == nil else { return }
         let place = branch.forkSequence
@@ -160,8 +160,8 @@ extension OperationStore {
         forkIDs[number] = ForkIDs(own: own, other: other)
     }
 
-    /// Where two ways part, one of them begins a branch, and the other one too or goes on with what
-    /// that leaves.
+    /// Where two paths diverge, one of them starts a branch, and the other starts one too or
+    /// continues the parent.
     private func comes(_ path: BranchPath, before other: BranchPath) -> Bool {
         guard let parting = path.parting(from: other),
             let own = knownID(at: parting.place, ownedBy: parting.own, beside: parting.other),
@@ -198,7 +198,7 @@ extension OperationStore {
         return try place(in: branch, at: sequence)?.link
     }
 
-    /// The way to `sequence` of a branch, which may be one of its parents'.
+    /// The path to `sequence` of a branch, which may be on one of its ancestors.
     func path(through sequence: UInt64, of branch: Int64) -> BranchPath {
         var steps: [BranchPath.Step] = []
         var number = branch

@@ -1,8 +1,8 @@
-/// Numbers of a store that only rise, up to where each was given.
+/// Monotonic counters of a store.
 ///
 /// Every COMMIT writes them once: into the rows of `log` that it writes anyway, or into `counter`
-/// where there are none. The largest of all places counts, so it is lost with no row that goes
-/// later: who removes that row commits a larger number elsewhere, or the same ones there.
+/// otherwise. The maximum over all rows counts, and it survives the removal of any row: the
+/// removing COMMIT writes the same or larger numbers elsewhere.
 struct Counters: Equatable {
     /// The arrival number of the newest operation.
     var arrival: Int64 = 0
@@ -11,21 +11,21 @@ struct Counters: Equatable {
     /// COMMITs since the store was made.
     var commit: Int64 = 0
 
-    /// The larger of each.
+    /// Takes the larger value of each.
     mutating func raise(to other: Self) {
         arrival = max(arrival, other.arrival)
         event = max(event, other.event)
         commit = max(commit, other.commit)
     }
 
-    /// Writes the rows of `counter`, which are one page.
+    /// Writes the rows of `counter`, which fit in one page.
     func write(in connection: Connection) throws(StorageError) {
         try connection.statement(
             "INSERT OR REPLACE INTO counter VALUES('arrival', ?), ('event', ?), ('commit', ?)"
         ).run(.integer(arrival), .integer(event), .integer(commit))
     }
 
-    /// What the rows of `counter` say; 0 where there is none.
+    /// The values in `counter`; 0 if there is none.
     static func rows(in connection: Connection) throws(StorageError) -> Self {
         var found = Self()
         try connection.statement("SELECT name, value FROM counter").forEachRow {
@@ -40,8 +40,7 @@ struct Counters: Equatable {
         return found
     }
 
-    /// What the rows of logs say, the largest of each. 0 in a store of before schema 16, whose rows say
-    /// nothing of it.
+    /// The largest values in the rows of logs. 0 in a store before schema 16, whose rows have none.
     static func logs(in connection: Connection) throws(StorageError) -> Self {
         guard try areInLogs(of: connection) else { return Self() }
         var found = Self()
@@ -53,7 +52,7 @@ struct Counters: Equatable {
         return found
     }
 
-    /// Whether rows of `log` hold them.
+    /// Whether rows of `log` contain them.
     static func areInLogs(of connection: Connection) throws(StorageError) -> Bool {
         try connection.statement("SELECT 1 FROM pragma_table_info('log') WHERE name = 'commits'")
             .integer() != nil

@@ -1,42 +1,42 @@
 import WorkspaceModel
 
-/// Where the operations of logs with many branches are, by id. Elsewhere a place says it: few rows
-/// have the same one.
+/// An index by id of the operations in logs with many branches. In other logs the place is enough:
+/// few rows share one.
 ///
-/// It is made when a log is looked at that has more branches than count, and is gone with them.
+/// It is built when a log above the limit of branches is accessed, and dropped with those branches.
 struct CrowdedLogs {
-    /// Branches of a log up to which each of them is looked at.
+    /// Branches of a log up to which all of them are searched.
     static let branchesMax = Limits.branchesMax + Limits.voidBranchesMax
 
     private var branches: [LogPlace: [OperationID: Int64]] = [:]
 
-    /// Whether it has a log.
+    /// Whether the index covers a log.
     func has(_ log: LogPlace) -> Bool { branches[log] != nil }
 
-    /// The branch that was noted for an operation. It may be gone since.
+    /// The indexed branch of an operation, which may be removed by now.
     func branch(of id: OperationID, in log: LogPlace) -> Int64? {
         branches[log]?[id]
     }
 
-    /// Begins with a log.
+    /// Starts indexing a log.
     mutating func begin(_ log: LogPlace) { branches[log] = [:] }
 
-    /// Notes an operation that is not on the log's first branch, if the log is one of these.
+    /// Adds an operation that is not on the log's first branch, if the log is indexed.
     mutating func note(_ id: OperationID, on branch: LogBranch) {
         guard branch.parent != nil else { return }
         branches[LogPlace(branch.log, in: branch.document)]?[id] = branch.number
     }
 
-    /// Forgets a log, all of them where it is `nil`.
+    /// Drops a log, or all of them for `nil`.
     mutating func forget(_ log: LogPlace?) {
         if let log { branches[log] = nil } else { branches = [:] }
     }
 }
 
 extension OperationStore {
-    /// An operation of a log with many branches.
+    /// Finds an operation of a log with many branches.
     ///
-    /// - Cost: that of one place, once the log was gone through.
+    /// - Cost: constant, once the log was scanned.
     func findCrowded(
         _ reference: OperationReference, in log: LogPlace, _ numbers: [Int64]
     ) throws(StorageError) -> StoredPlace? {
@@ -60,7 +60,7 @@ extension OperationStore {
         for number in numbers {
             guard let branch = branches[number], branch.parent != nil else { continue }
             try statement.forEachRow(.integer(number)) { row in
-                // Of a damaged row there is no id to be found by.
+                // A damaged row has no id to index.
                 if let id: OperationID = try? row.identifier32(0) { crowded.note(id, on: branch) }
             }
         }

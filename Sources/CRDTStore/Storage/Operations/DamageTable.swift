@@ -1,5 +1,5 @@
-/// The places whose rows do not give the ids of their operations any more: table `damaged`, which is in
-/// memory and written with the next COMMIT that there is.
+/// The places with damaged rows, which no longer give their operations' ids: table `damaged`,
+/// cached in memory and written with the next COMMIT, whenever there is one.
 struct DamageTable {
     private let connection: Connection
     /// By branch.
@@ -15,10 +15,10 @@ struct DamageTable {
 
     var isEmpty: Bool { places.isEmpty }
 
-    /// How many places there are in all.
+    /// The number of damaged places.
     var count: Int { places.values.reduce(0) { $0 + $1.count } }
 
-    /// The branches that have any, by number.
+    /// The branches with damaged places, by number.
     var branches: [Int64] { places.keys.sorted() }
 
     /// Those among a branch's own, ascending.
@@ -28,26 +28,26 @@ struct DamageTable {
         places[branch]?.contains(sequence) == true
     }
 
-    /// The first one of a branch up to `last`.
+    /// The first damaged place of a branch up to `last`.
     func first(in branch: Int64, through last: UInt64) -> UInt64? {
         (places[branch] ?? []).filter { $0 <= last }.min()
     }
 
-    /// - Returns: whether that is news.
+    /// - Returns: whether it is new.
     mutating func note(_ sequence: UInt64, of branch: Int64) -> Bool {
         guard places[branch, default: []].insert(sequence).inserted else { return false }
         isUnwritten = true
         return true
     }
 
-    /// Forgets a place that was written anew.
+    /// Removes a place that was rewritten.
     mutating func forget(_ sequence: UInt64, of branch: Int64) {
         places[branch]?.remove(sequence)
         if places[branch]?.isEmpty == true { places[branch] = nil }
         isUnwritten = true
     }
 
-    /// Forgets what a branch has behind a place, all of it where that is `nil`.
+    /// Removes a branch's places after `place`, or all for `nil`.
     mutating func forget(in branch: Int64, behind place: UInt64?) {
         guard let known = places[branch] else { return }
         let left = known.filter { $0 <= place ?? 0 && place != nil }
@@ -55,7 +55,7 @@ struct DamageTable {
         isUnwritten = true
     }
 
-    /// Writes all rows anew, if there is anything to write.
+    /// Rewrites all rows, if anything has changed.
     mutating func flush() throws(StorageError) {
         guard isUnwritten else { return }
         isUnwritten = false

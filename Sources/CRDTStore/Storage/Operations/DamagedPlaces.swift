@@ -1,12 +1,12 @@
 public import WorkspaceModel
 
-/// Operations whose rows do not give their ids any more.
+/// Operations with damaged rows, which no longer give their ids.
 ///
-/// They stay where they are, and to peers a branch ends before its first damaged place: so what
-/// is wanted again is asked for as if it had never come, and what comes is written over the row.
-/// What people read of the same log goes on being shown.
+/// They stay in place, and towards peers a branch ends before its first damaged place: so what is
+/// needed again is requested as if it had never arrived, and then replaces the row. People still
+/// see the rest of the log.
 extension OperationStore {
-    /// How many operations are damaged, as far as somebody has looked.
+    /// How many operations are known to be damaged.
     public var damagedCount: Int { damage.count }
 
     /// The damaged places among a branch's own, ascending.
@@ -15,16 +15,16 @@ extension OperationStore {
     /// The branches with damaged places, by number.
     public var damagedBranches: [Int64] { damage.branches }
 
-    /// Notes that an operation is damaged; written with the next COMMIT that there is.
+    /// Marks an operation as damaged; written with the next COMMIT, whenever there is one.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: whether it is new.
     @discardableResult
     public func noteDamage(at sequence: UInt64, of branch: Int64) -> Bool {
         damage.note(sequence, of: branch)
     }
 
-    /// Whether an operation is the one that belongs at a damaged place: the row has its id, or it
-    /// has none, for it was lost, and what stands behind it goes on from that operation.
+    /// Whether an operation belongs at a damaged place: the row has its id, or the row was lost and
+    /// the next operation names it as its predecessor.
     public func fits(
         _ link: ChainLink, at sequence: UInt64, of branch: Int64
     ) throws(StorageError) -> Bool {
@@ -40,7 +40,7 @@ extension OperationStore {
         return StoreCheck.id(of: following, after: link.id) == next.link.id
     }
 
-    /// Writes an operation over the damaged row at its place.
+    /// Replaces the damaged row at its place.
     ///
     /// - Parameter operation: checked, and `fits` there.
     public func repair(
@@ -80,13 +80,13 @@ extension OperationStore {
         damage.forget(header.sequence, of: branch)
     }
 
-    /// Puts an operation whose row was lost where it stood in the display, as far as its own time
-    /// and its neighbours tell.
+    /// Restores the display position of an operation whose row was lost, as far as its timestamp
+    /// and its neighbours determine it.
     private func standAgain(
         _ header: OperationHeader, of branch: Int64
     ) throws(StorageError) {
         let sequence = Int64(bitPattern: header.sequence)
-        // A row that was never received was made for one that was lost.
+        // A never received row was created for one that was lost.
         let wasLost = try connection.statement(
             "SELECT 1 FROM operation WHERE lid = ? AND seq = ? AND seen = 0"
         ).integer(.integer(branch), .integer(sequence))
@@ -111,22 +111,22 @@ extension OperationStore {
         dirtyBranches.insert(branch)
     }
 
-    /// Ids that were read of rows may be other ones from now on.
+    /// Cached ids from rows may be outdated now.
     private func forgetForks() {
         recent.forget()
         forkIDs = [:]
         crowded.forget(nil)
     }
 
-    /// Gives an operation back the id that its bytes and the next of its log say it has.
+    /// Restores the id of an operation, as its bytes and its successor give it.
     public func restore(_ id: OperationID, at place: StoredPlace) throws(StorageError) {
         forgetForks()
         try connection.statement("UPDATE operation SET id = ? WHERE lid = ? AND seq = ?").run(
             .blob(id.bytes), .integer(place.branch), .integer(Int64(bitPattern: place.sequence)))
     }
 
-    /// Puts the ends of logs right whose row says another id than the last operation has: its bytes
-    /// tell which of the two is wrong.
+    /// Repairs tips of logs whose row has another id than the last operation: the operation's bytes
+    /// decide which of the two is wrong.
     public func mendTips() throws(StorageError) {
         for var branch in branches.values.sorted(by: { $0.number < $1.number }) {
             guard let place = try place(in: branch.number, at: branch.tipSequence),
@@ -143,8 +143,8 @@ extension OperationStore {
         }
     }
 
-    /// A branch as peers may see it: up to its first damaged place. `nil` when nothing of its own
-    /// is left.
+    /// A branch as peers may see it: up to its first damaged place. `nil` if
+    /// nothing of its own remains.
     public func intact(_ branch: LogBranch) throws(StorageError) -> LogBranch? {
         guard !damage.isEmpty, let first = firstDamage(of: branch) else { return branch }
         guard first > branch.forkSequence,

@@ -1,22 +1,21 @@
 import WorkspaceModel
 
-/// The documents of which anything is stored: the rows of table `document`, which are all in memory.
+/// The documents with stored operations: the rows of table `document`, all in memory.
 struct DocumentTable {
     typealias Row = OperationStore.DocumentRow
 
     private let connection: Connection
     /// By short number.
     private var rows: [Int64: Row] = [:]
-    /// The one that was asked for last, by its id: mostly it is the next one, too.
+    /// The last one looked up, by id: usually the next one too.
     private var last: Row?
-    /// A claim to an id holds in one workspace only: whoever writes in another first takes
-    /// nothing from it.
+    /// By id and workspace: claiming an id in one workspace takes nothing from another.
     private var numbers: [Place: Int64] = [:]
     /// Authority documents, each of which is its own workspace.
     private var authorityNumbers: [DocumentID: Int64] = [:]
     private var next: Int64 = 1
 
-    /// What a document is found by.
+    /// The key of a document.
     private struct Place: Hashable {
         let workspace: Int64
         let id: DocumentID
@@ -55,7 +54,7 @@ struct DocumentTable {
         rows.values.filter { $0.workspace == workspace }.sorted { $0.number < $1.number }
     }
 
-    /// Makes the row of a document, or says better what the known one is.
+    /// Adds the row of a document, or updates its kind.
     ///
     /// - Parameter workspace: `nil` for an authority document, which is its own.
     /// - Returns: its short number.
@@ -81,7 +80,7 @@ struct DocumentTable {
         return made.number
     }
 
-    /// Removes the row of a document of which nothing is stored any more.
+    /// Removes the row of a document without stored operations.
     mutating func remove(_ row: Row) throws(StorageError) {
         try connection.statement("DELETE FROM document WHERE did = ?").run(.integer(row.number))
         rows[row.number] = nil

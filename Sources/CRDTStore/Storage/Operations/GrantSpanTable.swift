@@ -1,4 +1,4 @@
-/// The spans of all branches: the rows of table `grant_span`, which are all in memory.
+/// The spans of all branches: the rows of table `grant_span`, all in memory.
 struct GrantSpanTable {
     private let connection: Connection
     private var byBranch: [Int64: [GrantSpan]] = [:]
@@ -17,9 +17,9 @@ struct GrantSpanTable {
     /// The spans of a branch's own operations, in order.
     subscript(branch: Int64) -> [GrantSpan] { byBranch[branch] ?? [] }
 
-    /// Those of them that have any of these places.
+    /// Those of them that overlap these places.
     ///
-    /// - Cost: the spans behind the first of the places.
+    /// - Cost: the spans after the first of the places.
     func overlapping(_ places: ClosedRange<UInt64>, of branch: Int64) -> [GrantSpan] {
         var found: [GrantSpan] = []
         for span in self[branch].reversed() where span.first <= places.upperBound {
@@ -29,7 +29,7 @@ struct GrantSpanTable {
         return found.reversed()
     }
 
-    /// The one that has a place.
+    /// The span that contains a place.
     func span(at sequence: UInt64, of branch: Int64) -> GrantSpan? {
         self[branch].last { $0.first <= sequence }
     }
@@ -48,7 +48,7 @@ struct GrantSpanTable {
         }
     }
 
-    /// Begins a span where the grant changes.
+    /// Starts a span where the grant changes.
     mutating func note(
         grant: Int64, at sequence: UInt64, of branch: Int64
     ) throws(StorageError) {
@@ -58,7 +58,7 @@ struct GrantSpanTable {
         try insert(span, of: branch)
     }
 
-    /// Puts other spans in the place of those of a branch, if they are others.
+    /// Replaces the spans of a branch, if they differ.
     mutating func replace(_ spans: [GrantSpan], of branch: Int64) throws(StorageError) {
         guard
             !spans.elementsEqual(
@@ -69,14 +69,14 @@ struct GrantSpanTable {
         for span in spans { try insert(span, of: branch) }
     }
 
-    /// Removes what begins behind a place.
+    /// Removes what begins after a place.
     mutating func cut(_ branch: Int64, behind place: UInt64) throws(StorageError) {
         byBranch[branch]?.removeAll { $0.first > place }
         try connection.statement("DELETE FROM grant_span WHERE lid = ? AND first > ?")
             .run(.integer(branch), .integer(Int64(bitPattern: place)))
     }
 
-    /// Removes all of a branch.
+    /// Removes all spans of a branch.
     mutating func remove(_ branch: Int64) throws(StorageError) {
         byBranch[branch] = nil
         try connection.statement("DELETE FROM grant_span WHERE lid = ?").run(.integer(branch))
@@ -89,16 +89,16 @@ struct GrantSpanTable {
     }
 }
 
-/// A stretch of a branch whose operations all cite one grant, and how far they are valid.
+/// A range of a branch whose operations all cite one grant, with their validity.
 ///
-/// An author changes grants seldom, so a branch has few of these however long it is. A verdict
-/// that changes is therefore carried out by spans: what it costs are the rows that it changes.
+/// An author changes grants seldom, so a branch has few spans however long it is. Changes of
+/// verdicts are applied by span: they cost only the rows that change.
 public struct GrantSpan: Sendable, Equatable {
     /// Its first place. It ends before the next span, or at the tip.
     public let first: UInt64
     /// The short number of the grant.
     public let grant: Int64
-    /// The last place that is valid; may lie beyond the span's end, and is the largest number
-    /// where nothing bounds it. `nil` where nothing is valid, and before it was judged.
+    /// The last valid place; may be beyond the span's end, and is the largest number if unbounded.
+    /// `nil` if nothing is valid, or it was not judged yet.
     public internal(set) var validThrough: UInt64?
 }

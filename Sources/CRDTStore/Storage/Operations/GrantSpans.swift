@@ -1,11 +1,11 @@
-/// How far the operations of branches are valid, by spans of one grant.
+/// The validity of branches, by spans of one grant.
 extension OperationStore {
     /// The spans of a branch's own operations, in order.
     public func spans(of branch: Int64) -> [GrantSpan] { spans[branch] }
 
-    /// Those of them that have any of these places.
+    /// Those of them that overlap these places.
     ///
-    /// - Cost: the spans behind the first of the places.
+    /// - Cost: the spans after the first of the places.
     public func spans(
         of branch: Int64, overlapping places: ClosedRange<UInt64>
     ) -> [GrantSpan] {
@@ -24,7 +24,7 @@ extension OperationStore {
         return spans[index].first...last
     }
 
-    /// The last valid operation among a branch's own, `nil` for none.
+    /// The last valid one of a branch's own operations, `nil` for none.
     public func lastValid(of branch: Int64) -> UInt64? {
         let spans = spans[branch]
         for index in spans.indices.reversed() {
@@ -42,22 +42,22 @@ extension OperationStore {
         return sequence <= through
     }
 
-    /// Notes how far a span is valid.
+    /// Sets how far a span is valid.
     public func setValid(
         through place: UInt64?, ofSpan index: Int, in branch: Int64
     ) throws(StorageError) {
         try spans.setValid(through: place, ofSpan: index, in: branch)
     }
 
-    /// Makes the spans of a branch anew where its rows cite other grants than the spans say: which
-    /// grant a lost row cited is known once it is back. What counts of them is to be judged then.
+    /// Rebuilds the spans of a branch whose rows cite other grants: the grant of a lost row is
+    /// known once the row is restored. They must be judged again then.
     func respan(_ branch: Int64) throws(StorageError) {
         guard let first = branches[branch]?.forkSequence else { return }
         var spans: [GrantSpan] = []
         try connection.statement("SELECT seq, gid FROM operation WHERE lid = ? ORDER BY seq")
             .forEachRow(.integer(branch)) { row in
                 let grant = row.integer(1)
-                // A row that is lost still cites nothing.
+                // A row that is still lost cites nothing.
                 guard grant != spans.last?.grant, grant != 0 || spans.isEmpty else { return }
                 spans.append(
                     GrantSpan(
@@ -67,7 +67,7 @@ extension OperationStore {
         try self.spans.replace(spans, of: branch)
     }
 
-    /// Where the own operations of a branch at these places stand in the view.
+    /// The view positions of a branch's own operations at these places.
     public func positions(
         in branch: Int64, _ range: ClosedRange<UInt64>
     ) throws(StorageError) -> [ViewStore.Position] {

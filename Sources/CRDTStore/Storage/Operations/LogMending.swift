@@ -1,23 +1,23 @@
-/// Puts right one flipped bit in each frame of a write-ahead log.
+/// Repairs one flipped bit in each frame of a write-ahead log.
 ///
-/// SQLite takes a log up to the first frame whose checksum is wrong, and all that was committed behind
-/// it is gone with it, though its bytes are there. The checksum of a frame is linear in its words, so
-/// which bit would have to be another one is solved rather than tried, and 64 bits of it tell whether
-/// that was it. Of the highest twelve bits of a word it may not tell which word they are in: such a page
-/// keeps its wrong bit, like one that rots in the store, and the checksums from there on are made anew.
+/// SQLite reads a log up to the first frame with a wrong checksum, and ignores everything committed
+/// after it. A frame's checksum is linear in its words, so the flipped bit is solved for rather
+/// than searched, and the 64 bits of the checksum confirm it. For the highest twelve bits of a
+/// word, the word may be ambiguous: then the page keeps its wrong bit, like one that rots in the
+/// store, and the following checksums are recomputed.
 ///
 /// - Source: https://www.sqlite.org/fileformat2.html, 4.1 and 4.2
 public struct LogMending {
     private static let headerBytes = 32
     private static let frameHeaderBytes = 24
-    /// Of a log that a machine with little-endian words has written.
+    /// Of a log written on a little-endian machine.
     private static let magic: UInt32 = 0x377f_0682
 
     private var bytes: [UInt8]
-    /// Bits that were put right.
+    /// Repaired bits.
     public private(set) var mended = 0
 
-    /// The log as it should be, and `nil` where no bit of it can be put right.
+    /// The repaired log, or `nil` if nothing can be repaired.
     public static func mended(_ log: [UInt8]) -> [UInt8]? {
         var mending = LogMending(bytes: log)
         mending.mend()
@@ -39,7 +39,7 @@ public struct LogMending {
         guard big(0) == Self.magic else { return }
         let pageBytes = Int(big(8))
         guard (512...65_536).contains(pageBytes), pageBytes.isMultiple(of: 8) else { return }
-        // What was written, and what the bytes come to as they are now.
+        // The stored checksum, and the one of the current bytes.
         var written = Checksum(at: 24, of: self)
         var now = written
         var frame = Self.headerBytes
@@ -48,7 +48,7 @@ public struct LogMending {
         { frame += Self.frameHeaderBytes + pageBytes }
     }
 
-    /// - Returns: `false` where the log ends before this frame.
+    /// - Returns: `false` if the log ends before this frame.
     private mutating func mendFrame(
         _ frame: Int, _ pageBytes: Int, _ written: inout Checksum, _ now: inout Checksum
     ) -> Bool {
@@ -57,11 +57,11 @@ public struct LogMending {
         let wrong = (0..<8).reduce(0) {
             $0 + (bytes[frame + 8 + $1] ^ bytes[16 + $1]).nonzeroBitCount
         }
-        // More than a bit of the salts: what is left of the log before.
+        // With more than a wrong bit in the salts, the frame is left over from an earlier log.
         guard wrong <= 1 else { return false }
         let verdict = verdict(ranges, at: frame + 16, from: written)
         if wrong == 1 {
-            // Nothing but the checksum tells then that it is a frame of this log.
+            // Then only the checksum shows that the frame belongs to this log.
             guard case .right = verdict else { return false }
             for index in 0..<8 { bytes[frame + 8 + index] = bytes[16 + index] }
             mended += 1
@@ -74,7 +74,7 @@ public struct LogMending {
             mended += 1
             next = found
         case .bit(let byte, let bit): flip(byte, bit)
-        // In the number of a page it would put that into the place of another one.
+        // In a page number it would overwrite another page.
         case .someBit(let first): if first < page { return false } else { mended += 1 }
         case .lost: return false
         }
@@ -94,7 +94,7 @@ public struct LogMending {
             (self.first, self.second) = (first, second)
         }
 
-        /// As it stands in a log.
+        /// Read from a log.
         init(at place: Int, of log: LogMending) {
             self.init(log.big(place), log.big(place + 4))
         }
@@ -123,13 +123,13 @@ public struct LogMending {
         return sum
     }
 
-    /// What a checksum says of the bytes under it.
+    /// The result of checking a checksum.
     private enum Verdict {
         case right
-        /// One bit of the checksum itself: it should be this.
+        /// One bit of the checksum itself is wrong: this is the right one.
         case wrongSum(Checksum)
         case bit(byte: Int, UInt8)
-        /// One bit of several; the first place at which it may be.
+        /// One of several possible bits; the first possible place.
         case someBit(Int)
         case lost
     }
@@ -163,16 +163,16 @@ public struct LogMending {
         }
     }
 
-    /// The bits each of which makes the sum of some bytes what it should be, the last one first. From
-    /// the last word to the first: what one in a word weighs in both halves grows by the same step
-    /// for every pair behind it.
+    /// The bits that, flipped, make the checksum right, the last one first. From the last word to
+    /// the first, the weight of a word's lowest bit in both halves grows by the same step for each
+    /// pair of words after it.
     private func flipped(
         _ ranges: [Range<Int>], _ found: Checksum, _ wanted: Checksum
     ) -> [(byte: Int, bit: UInt8)] {
         let first = wanted.first &- found.first
         let second = wanted.second &- found.second
         var places: [(byte: Int, bit: UInt8)] = []
-        // What one in the first and in the second word of the pair adds to both halves.
+        // The weights of the lowest bit of the first and second word of a pair, in both halves.
         var (one, other) = (Checksum(1, 1), Checksum(0, 1))
         for range in ranges.reversed() {
             for pair in stride(from: range.upperBound - 8, through: range.lowerBound, by: -8) {
@@ -193,7 +193,7 @@ public struct LogMending {
         return places
     }
 
-    /// What two halves become when one more pair of zeros is added.
+    /// The halves after one more pair of zeros.
     private static func behindAPair(_ sum: Checksum) -> Checksum {
         var next = sum
         next.add(0, 0)

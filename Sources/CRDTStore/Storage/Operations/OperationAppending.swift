@@ -1,9 +1,9 @@
 public import WorkspaceModel
 
 extension OperationStore {
-    /// Where operations go.
+    /// Where operations are stored.
     public enum Place: Sendable, Equatable {
-        /// Behind the tip of a branch.
+        /// After the tip of a branch.
         case behind(branch: Int64)
         /// The start of a log.
         case newLog
@@ -11,7 +11,7 @@ extension OperationStore {
         case fork(of: Int64, at: UInt64)
     }
 
-    /// One stored operation, as the layers above go on with it.
+    /// A stored operation as the layers above need it.
     public struct Appended: Sendable {
         /// Its arrival number.
         public let arrival: Int64
@@ -24,10 +24,10 @@ extension OperationStore {
     /// Stores operations that continue one branch.
     ///
     /// - Parameters:
-    ///   - operations: not empty, in order; their place is free and their chain leads to `place`.
-    ///   - workspace: its short number; the log's document was entered there.
+    ///   - operations: not empty, in order; their place is free and their chain continues `place`.
+    ///   - workspace: its short number; the log's document is registered there.
     ///   - seen: the wall clock, milliseconds.
-    ///   - cited: what each of them cites, without those before it in `operations`.
+    ///   - cited: the citations of each, except of earlier ones in `operations`.
     /// - Returns: the branch, and each operation with its numbers.
     public func append(
         _ operations: [CheckedOperation], in log: LogName, of workspace: Int64, at place: Place,
@@ -74,7 +74,7 @@ extension OperationStore {
             return branch
         case .newLog: break
         case .fork(let number, let sequence):
-            // The branch whose row holds what comes before, which may be an ancestor.
+            // The branch that stores the previous operation, which may be an ancestor.
             let before = sequence == 0 ? 0 : sequence - 1
             parent = branches[owner(of: before, in: number) ?? number]
             precondition(parent != nil, "a fork of an unknown branch")
@@ -93,7 +93,7 @@ extension OperationStore {
     }
 
     private func insertRow(_ branch: LogBranch) throws(StorageError) {
-        // What is counted is written at the end of the turn.
+        // Counters are written at the end of the turn.
         try connection.statement(
             "INSERT INTO log VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)"
         ).run { row in
@@ -148,23 +148,23 @@ extension OperationStore {
         if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
     }
 
-    /// The display order before causality: the author's clock, but what is more than 5 minutes ahead
-    /// of ours stands there, in its order. In the units of a hybrid timestamp.
+    /// The display order before causality: the author's clock, or if that is more than 5 minutes
+    /// ahead of ours, a compressed time just above it that preserves the order. In the units of a
+    /// hybrid timestamp.
     private static func sort(of header: OperationHeader, seen: UInt64) -> Int64 {
         leastSort(
             hlc: Int64(bitPattern: header.timestamp.rawValue), seen: Int64(clamping: seen),
             behind: -1)
     }
 
-    /// The display order that a stored operation has which cites nothing: at least that of one that
-    /// does.
+    /// The display order of an operation that cites nothing, and the minimum of one that does.
     ///
-    /// What is too far ahead takes the smallest step for each millisecond: where our own clock is half
-    /// a year behind, all that others have said keeps its order, in less than five minutes.
+    /// A time too far ahead advances by the smallest step per millisecond: even if our own clock is
+    /// half a year behind, all messages of others keep their order, within less than five minutes.
     ///
     /// - Parameters:
     ///   - hlc: its timestamp, as a bit pattern.
-    ///   - seen: when it came, milliseconds.
+    ///   - seen: its arrival time, milliseconds.
     ///   - previous: the display order of the operation before it, 0 for none.
     static func leastSort(hlc: Int64, seen: Int64, behind previous: Int64) -> Int64 {
         let lead = UInt64(clamping: seen).addingReportingOverflow(Limits.clockLeadMillisecondsMax)
@@ -176,10 +176,10 @@ extension OperationStore {
 
     // MARK: Kept tips
 
-    /// Moves the last kept operation of a branch. Announced from the next arrival number on.
+    /// Sets the last kept operation of a branch. The change counts as the next arrival number.
     public func setKept(_ kept: LogBranch.KeptTip?, of number: Int64) {
         guard let branch = branches[number], branch.kept != kept else { return }
-        // A number of its own, so that "changed since" finds moves without new operations.
+        // It gets a number, so that "changed since" also finds moves without new operations.
         arrival += 1
         branches[number]?.kept = kept
         branches[number]?.changedArrival = arrival
@@ -189,9 +189,9 @@ extension OperationStore {
 
     // MARK: The turn
 
-    /// Writes the rows that changed in memory; called right before COMMIT.
+    /// Writes changed rows from memory; called right before COMMIT.
     ///
-    /// - Returns: whether one of them holds `counters` now.
+    /// - Returns: whether one of them contains `counters` now.
     func flush(counting counters: Counters) throws(StorageError) -> Bool {
         try flushDamage()
         guard !dirtyBranches.isEmpty else { return false }
@@ -223,7 +223,7 @@ extension OperationStore {
     }
 }
 
-/// What `encoded` made.
+/// The references that `encoded` wrote.
 func decodedReferences(_ bytes: [UInt8]) throws(Malformed) -> [OperationReference] {
     var decoder = CBORDecoder(bytes)
     let count = try decoder.arrayCount(max: Limits.authDependenciesMax)

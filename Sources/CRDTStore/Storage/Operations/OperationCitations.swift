@@ -1,11 +1,12 @@
 import WorkspaceModel
 
-/// What operations cite on other branches of their document, in both directions: what has to stay
-/// for what, without going through the document.
+/// The citations between branches of a document, in both directions, so that retention need not
+/// scan the document.
 ///
-/// It follows from the operations. Of authority documents nothing is noted: none of them is removed.
+/// Derived from the operations. Authority documents have none here, since none of their
+/// operations is removed.
 extension OperationStore {
-    /// An operation, by where it is stored.
+    /// An operation by its storage place.
     public struct BranchPlace: Hashable, Sendable {
         /// The branch whose row holds it.
         public let branch: Int64
@@ -19,8 +20,8 @@ extension OperationStore {
         }
     }
 
-    /// What the own operations of a branch at these places cite on other branches, and where the
-    /// branch leaves its parent, if its first place is among them.
+    /// The citations on other branches of a branch's own operations at these places, and the fork
+    /// from the parent if the first place is among them.
     public func past(
         of branch: Int64, at places: ClosedRange<UInt64>
     ) throws(StorageError) -> [BranchPlace] {
@@ -45,9 +46,9 @@ extension OperationStore {
         return past
     }
 
-    /// The last of a branch's own operations behind `place` that something cites which counts.
+    /// The last of a branch's own operations after `place` that a counted operation cites.
     ///
-    /// - Cost: the citations of what lies behind that operation.
+    /// - Cost: the citations of what follows that operation.
     func lastCited(
         in branch: Int64, behind place: UInt64?, by counts: (BranchPlace) -> Bool
     ) throws(StorageError) -> UInt64? {
@@ -68,7 +69,7 @@ extension OperationStore {
         return last
     }
 
-    /// Notes what an operation cites that was just stored.
+    /// Records the citations of an operation that was just stored.
     func note(_ cited: [StoredPlace], by citing: BranchPlace) throws(StorageError) {
         for place in cited where place.branch != citing.branch {
             try connection.statement("INSERT OR IGNORE INTO citation VALUES(?, ?, ?, ?)").run(
@@ -77,7 +78,7 @@ extension OperationStore {
         }
     }
 
-    /// Notes anew what an operation cites whose row was damaged.
+    /// Records the citations of an operation whose row was repaired.
     func note(
         _ header: OperationHeader, by citing: BranchPlace
     ) throws(StorageError) {
@@ -89,13 +90,13 @@ extension OperationStore {
         try Citations(connection).note(header.dependencies, by: citing, in: number)
     }
 
-    /// Notes anew what all operations cite.
+    /// Rebuilds all citations.
     public func noteAllCitations() throws(StorageError) {
         try connection.execute("DELETE FROM citation")
         try Citations(connection).fill()
     }
 
-    /// Forgets what a branch cites behind a place; all that it has to do with where that is `nil`.
+    /// Removes a branch's citations after a place; for `nil` everything about the branch.
     func forgetCitations(of branch: Int64, behind place: UInt64?) throws(StorageError) {
         try connection.statement("DELETE FROM citation WHERE by_lid = ? AND by_seq > ?")
             .run(.integer(branch), .integer(place.map { Int64(bitPattern: $0) } ?? -1))
@@ -104,13 +105,13 @@ extension OperationStore {
     }
 }
 
-/// Makes table `citation` of the operations of a store.
+/// Fills table `citation` from a store's operations.
 struct Citations {
     private let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Notes what all operations cite, in a store that says nothing of it yet.
+    /// Records all citations, in a store without any.
     func fill() throws(StorageError) {
         let sql = """
             SELECT operation.lid, seq, deps, did FROM operation INDEXED BY operation_citing
@@ -118,7 +119,7 @@ struct Citations {
                 WHERE deps IS NOT NULL AND workspace <> did
             """
         try connection.statement(sql).forEachRow { (row) throws(StorageError) in
-            // A damaged row is written again, and noted then.
+            // A damaged row is recorded when it is repaired.
             guard let blob = row.optionalBlob(2), let references = try? decodedReferences(blob)
             else { return }
             let citing = OperationStore.BranchPlace(
@@ -127,7 +128,7 @@ struct Citations {
         }
     }
 
-    /// Notes what one operation of a document cites.
+    /// Records the citations of one operation of a document.
     func note(
         _ references: [OperationReference], by citing: OperationStore.BranchPlace,
         in document: Int64
@@ -142,7 +143,8 @@ struct Citations {
         }
     }
 
-    /// The branch whose row holds what is cited; where no row has the id, one that lost its own.
+    /// The branch that stores the cited operation; if no row has the id, one with
+    /// a damaged row there.
     private func branch(
         of reference: OperationReference, in document: Int64
     ) throws(StorageError) -> Int64? {

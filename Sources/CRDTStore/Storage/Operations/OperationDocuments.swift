@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
 extension OperationStore {
-    /// The row of a document in a workspace, or `nil` for one that nothing is stored of there.
+    /// The row of a document in a workspace, or `nil` if nothing of it is stored there.
     public func document(_ id: DocumentID, in workspace: Int64) -> DocumentRow? {
         documents.row(id, in: workspace)
     }
@@ -30,7 +30,7 @@ extension OperationStore {
         documents.rows(of: workspace).map(\.id).sorted()
     }
 
-    /// Makes the row of a document, or says better what the known one is.
+    /// Adds the row of a document, or updates its kind.
     ///
     /// - Parameter workspace: `nil` for an authority document, which is its own.
     /// - Returns: its short number.
@@ -41,7 +41,7 @@ extension OperationStore {
         try documents.enter(id, workspace: workspace, kind: kind)
     }
 
-    /// Removes everything of a workspace that nobody came to belong to.
+    /// Removes everything of a workspace that was never joined.
     public func remove(workspace: Int64) throws(StorageError) {
         for row in documents.rows(of: workspace) {
             for log in logsByDocument.removeValue(forKey: row.number) ?? [] {
@@ -55,8 +55,8 @@ extension OperationStore {
         }
     }
 
-    /// Removes the rows of one branch. A number may be given again after a restart; what it
-    /// meant may not stay.
+    /// Removes the rows of one branch. Its number may be reused after a restart, so nothing may
+    /// still refer to it.
     func forget(branch number: Int64) throws(StorageError) {
         recent.forget()
         let document = branches.removeValue(forKey: number)?.document
@@ -81,7 +81,7 @@ extension OperationStore {
         }
     }
 
-    /// Notes that a document has more operations, or fewer.
+    /// Changes the number of a document's operations.
     func changeCount(of document: Int64, by difference: Int64) {
         count += difference
         counts[document, default: 0] += difference

@@ -1,14 +1,14 @@
-/// Forgetting the operations of a document that was deleted for everybody.
+/// Erases the operations of a deleted document.
 extension OperationStore {
     /// Whether any operation of the document with this number is stored.
     public func holdsOperations(ofDocument number: Int64) -> Bool {
         logsByDocument[number]?.isEmpty == false
     }
 
-    /// Removes logs of a document, one after the other, until `goal` operations are gone or none
-    /// is left. The document keeps its number.
+    /// Removes logs of a document until `goal` operations are gone or none is left. The document
+    /// keeps its number.
     ///
-    /// - Returns: the numbers of the branches that are gone.
+    /// - Returns: the numbers of the removed branches.
     public func erase(document number: Int64, atLeast goal: Int64) throws(StorageError) -> [Int64] {
         let before = count
         var gone: [Int64] = []

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Where an operation is stored, and what others need to know to build on it.
+/// The place of a stored operation, and what is needed to cite or continue it.
 public struct StoredPlace: Sendable, Equatable {
     /// Its arrival number.
     public let arrival: Int64
@@ -14,32 +14,32 @@ public struct StoredPlace: Sendable, Equatable {
     public let sort: Int64
 }
 
-/// An operation as it is read back.
+/// A stored operation.
 public struct StoredOperation: Sendable {
-    /// Where.
+    /// Its place.
     public let place: StoredPlace
     /// The short number of its document.
     public let document: Int64
-    /// Which log.
+    /// Its log.
     public let log: LogName
-    /// The operation as it travels, without what follows from its place.
+    /// The operation as it is sent, without the fields that its place determines.
     public let entry: OperationRun.Entry
-    /// When it came, milliseconds.
+    /// When it arrived, milliseconds.
     public let seen: Int64
     /// The number of its grant.
     public let grantNumber: Int64
-    /// Whether this very signature was verified when it came.
+    /// Whether this signature was verified on arrival.
     public let isSignatureVerified: Bool
 }
 
 extension OperationStore {
-    /// The first arrival number from `first` on that is still stored, for whoever goes through all.
+    /// The first stored arrival number from `first` on, for scans.
     public func nextArrival(from first: Int64) throws(StorageError) -> Int64? {
         try connection.statement("SELECT min(arr) FROM operation WHERE arr >= ?")
             .integer(.integer(first))
     }
 
-    /// The logs that have more branches than count, each with the short number of its document, in
+    /// The logs with more branches than count, each with the short number of its document, in
     /// order.
     public var crowdedLogs: [(document: Int64, log: LogName)] {
         branchesByLog.filter { $0.value.count > Limits.branchesMax }
@@ -48,7 +48,7 @@ extension OperationStore {
             }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
     }
 
-    /// The branches of a log of a workspace, oldest first; empty when nothing of it is stored.
+    /// The branches of a log of a workspace, oldest first; empty if nothing of it is stored.
     public func branches(of log: LogName, in workspace: Int64) -> [LogBranch] {
         guard let document = document(log.document, in: workspace) else { return [] }
         return branches(of: log, numbered: document.number)
@@ -59,19 +59,19 @@ extension OperationStore {
         branches(of: branch.log, numbered: branch.document)
     }
 
-    /// The number of a log's first branch, which is larger the later the log began here.
+    /// The number of a log's first branch: later logs have larger ones.
     public func firstBranch(of log: LogName, in workspace: Int64) -> Int64? {
         guard let document = document(log.document, in: workspace) else { return nil }
         return branchesByLog[LogPlace(log, in: document.number)]?.first
     }
 
-    /// How many branches of a log of a workspace are stored.
+    /// The number of stored branches of a log of a workspace.
     public func branchCount(of log: LogName, in workspace: Int64) -> Int {
         guard let document = document(log.document, in: workspace) else { return 0 }
         return branchesByLog[LogPlace(log, in: document.number)]?.count ?? 0
     }
 
-    /// How far branches reach that are stored.
+    /// The tips of branches.
     public func tipEnds(of branches: [LogBranch]) -> BranchEnds {
         Dictionary(branches.map { ($0.number, $0.tipSequence) }) { first, _ in first }
     }
@@ -80,7 +80,7 @@ extension OperationStore {
         (branchesByLog[LogPlace(log, in: document)] ?? []).compactMap { branches[$0] }
     }
 
-    /// Whether one of these devices has written anything into a document.
+    /// Whether one of these devices has written into a document.
     public func hasLog(
         of devices: Set<DeviceID>, in document: DocumentID, of workspace: Int64
     ) -> Bool {
@@ -104,7 +104,7 @@ extension OperationStore {
     public func branches(
         changedAfter arrival: Int64, workspace: Int64
     ) -> [LogBranch] {
-        // Mostly nothing has changed, and then no branch is looked at.
+        // Usually nothing has changed, and then no branch is visited.
         guard newestChange > arrival else { return [] }
         return branches.values
             .filter {
@@ -134,9 +134,9 @@ extension OperationStore {
             }
     }
 
-    /// When an operation was written, as far as that can be: one that is dated more than
-    /// `Limits.credibleLeadMillisecondsMax` behind when it came counts from then.
-    /// `nil` where none has this arrival number.
+    /// The time of an operation, as far as it is credible: a timestamp more than
+    /// `Limits.credibleLeadMillisecondsMax` after its arrival counts as the time of arrival. `nil`
+    /// if no operation has this arrival number.
     public func credibleTime(at arrival: Int64) throws(StorageError) -> HybridTimestamp? {
         if let newest = recent.newest, newest.place.arrival == arrival {
             return newest.place.link.timestamp.credible(at: newest.seen)
@@ -148,7 +148,7 @@ extension OperationStore {
             }
     }
 
-    /// The stored operation that `reference` means, in `document` of a workspace.
+    /// The stored operation of `reference`, in `document` of a workspace.
     public func find(
         _ reference: OperationReference, in document: DocumentID, of workspace: Int64
     ) throws(StorageError) -> StoredPlace? {
@@ -175,7 +175,7 @@ extension OperationStore {
         return nil
     }
 
-    /// The branch whose row holds `sequence` when `branch` is followed to its root.
+    /// The branch that stores `sequence` on the path of `branch`.
     public func owner(of sequence: UInt64, in branch: Int64) -> Int64? {
         var number = branch
         // A branch's parent has a smaller number, so this ends.
@@ -189,10 +189,10 @@ extension OperationStore {
         return nil
     }
 
-    /// The operation with this arrival number, `nil` also for one whose row cannot be read: that
-    /// is noted as damage.
+    /// The operation with this arrival number, `nil` also if its row cannot be read, which is
+    /// recorded as damage.
     ///
-    /// - Parameter hasPayload: without it, a payload of any size is not even read.
+    /// - Parameter hasPayload: whether to read the payload, which may be large.
     public func operation(
         _ arrival: Int64, hasPayload: Bool = true
     ) throws(StorageError) -> StoredOperation? {
@@ -249,7 +249,7 @@ extension OperationStore {
         return try self.place(in: place.branch, at: place.sequence - 1)?.link.id
     }
 
-    /// All operations of a document in the order of arrival, each lent to `body`.
+    /// Passes all operations of a document to `body`, in order of arrival.
     public func forEachOperation(
         in document: DocumentID, of workspace: Int64,
         _ body: (StoredOperation) throws(StorageError) -> Void
@@ -266,25 +266,24 @@ extension OperationStore {
         }
     }
 
-    /// Whether an operation may be stored that is sealed under the key: for a key that nothing cites
-    /// nothing has to be gone through.
+    /// Whether a stored operation may be sealed under the key: if not, no scan is needed.
     public func mayBeSealed(
         under key: KeyID, in workspace: Int64
     ) throws(StorageError) -> Bool {
         try names.mayBeCited(key, in: workspace)
     }
 
-    /// The number of a grant, if any operation cites it.
+    /// The number of a grant that operations cite, or `nil`.
     public func number(ofGrant grant: OperationID) -> Int64? { names.knownNumber(ofGrant: grant) }
 
-    /// The grant behind a number.
+    /// The grant with a number.
     public func grant(_ number: Int64) -> OperationID? { names.grant(number) }
 }
 
 extension OperationStore {
-    /// A stretch of one branch: content under one grant and one epoch key.
+    /// A part of one branch: content under one grant and one epoch key.
     public struct ContentStretch: Hashable, Sendable {
-        /// The branch of the log.
+        /// The branch.
         public let branch: Int64
         /// The number of the grant, for `grant(_:)`.
         public let grant: Int64
@@ -292,8 +291,7 @@ extension OperationStore {
         public let keyID: KeyID
     }
 
-    /// Under which grants and keys a document's sealed content was written, in no order. No
-    /// payload is looked at.
+    /// The grants and keys of a document's sealed content, in no order. Reads no payload.
     public func contentStretches(
         ofDocument number: Int64
     ) throws(StorageError) -> Set<ContentStretch> {
@@ -313,8 +311,8 @@ extension OperationStore {
         return stretches
     }
 
-    /// The arrival numbers of a document's content and redactions, each with the key under which it
-    /// is sealed; ascending. No payload is looked at.
+    /// The arrival numbers of a document's content and redactions, ascending, each with its key.
+    /// Reads no payload.
     public func sealedOperations(
         ofDocument number: Int64
     ) throws(StorageError) -> [(arrival: Int64, key: KeyID)] {
@@ -335,7 +333,7 @@ extension OperationStore {
         return sealed
     }
 
-    /// The arrival numbers of what a branch holds under one key, ascending.
+    /// The arrival numbers of a branch's operations under one key, ascending.
     public func arrivals(
         sealedUnder key: KeyID, in branch: Int64, of workspace: Int64
     ) throws(StorageError) -> [Int64] {
@@ -357,7 +355,7 @@ extension OperationStore {
         ).rows(.integer(Int64(bitPattern: kind.rawValue)), .integer(document)) { $0.integer(0) }
     }
 
-    /// The nearest operation of one kind before `sequence` on a branch, or on what it came from.
+    /// The nearest operation of one kind before `sequence` on a branch or its ancestors.
     public func nearest(
         ofKind kind: OperationKind, before sequence: UInt64, in branch: Int64
     ) throws(StorageError) -> OperationID? {

@@ -2,9 +2,9 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 extension OperationStore {
-    /// Where a branch may end: at a place, or at the next one behind it whose own signature is good.
-    /// A run ends on such a one, or nobody would take it; and inside of runs signatures are not
-    /// looked at, where an author may have put anything.
+    /// Where a branch may end: at a place, or at the next one after it with a verified
+    /// signature. A run must end on one to be accepted; signatures inside of runs are not
+    /// verified, and may be garbage.
     ///
     /// - Returns: at most the tip of the branch.
     public func servableEnd(
@@ -33,10 +33,10 @@ extension OperationStore {
         return end
     }
 
-    /// Removes what a branch holds behind a place, all of it where that is `nil`. What other
-    /// branches build on stays, and what vouches for the place (`servableEnd`).
+    /// Removes a branch's operations after a place, or all for `nil`. Operations that other
+    /// branches build on are kept, and those that cover the place (`servableEnd`).
     ///
-    /// - Returns: where what is gone stood in the view.
+    /// - Returns: the view positions of removed operations.
     @discardableResult
     public func cut(
         _ number: Int64, behind place: UInt64?
@@ -61,7 +61,7 @@ extension OperationStore {
         try connection.statement("DELETE FROM operation WHERE lid = ? AND seq > ?")
             .run(.integer(number), .integer(Int64(bitPattern: last)))
         try spans.cut(number, behind: last)
-        // Something else may follow in the place of what others leave.
+        // Another operation may follow at a fork now.
         forkIDs = [:]
         damage.forget(in: number, behind: last)
         branches[number]?.tipSequence = last
@@ -83,8 +83,8 @@ extension OperationStore {
         }
     }
 
-    /// The way from the start of the log to a place of a branch: whose rows hold it, each to its
-    /// last place, in order.
+    /// The path from the start of the log to a place of a branch: the storing branches with their
+    /// last places, in order.
     public func steps(
         through sequence: UInt64, of branch: Int64
     ) -> [(owner: Int64, last: UInt64)] {

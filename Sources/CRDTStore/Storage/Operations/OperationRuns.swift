@@ -8,18 +8,20 @@ extension OperationStore {
         try piece(of: branch, from: first, through: last, byteCountMax)?.run
     }
 
-    /// What a branch holds from `first` to `last`, or until `byteCountMax` is reached: bytes of a
-    /// message, by `encodedBytesMax`. The first run is there whatever it takes.
+    /// A branch's operations from `first` to `last`, or until `byteCountMax` is reached: bytes of a
+    /// message, by `encodedBytesMax`. The first run is included whatever its size.
     ///
-    /// Each run ends on an operation whose own signature was verified here, for only such a run
-    /// convinces its receiver. So the last one goes beyond `last`, and beyond the bytes, where the next
-    /// verified signature lies beyond: by less than a segment.
+    /// Each run ends on an operation whose signature was verified here, since only such a run
+    /// convinces its receiver. So the last one goes beyond `last`, and beyond the bytes, if the
+    /// next verified signature is later: by less than a segment.
     ///
-    /// Where another branch is left, what comes before that place may be vouched for behind it, on the
-    /// other branch alone. It came by that signature, and together with what follows here it could be
-    /// more than one signature vouches for. So it goes by a run of the other branch, up to there.
+    /// At a fork, the operations before the forking place may be covered only by a later signature
+    /// on the other branch. They arrived with that signature, and together with the operations here
+    /// they could exceed what one signature may cover. So they are sent as a run of the other
+    /// branch, up to that signature.
     ///
-    /// - Returns: the runs, none when nothing from `first` on is stored; and whether `last` is in them.
+    /// - Returns: the runs, none if nothing from `first` on is stored; and whether
+    ///   they include `last`.
     public func runs(
         of branch: Int64, from first: UInt64, through last: UInt64, byteCountMax: Int
     ) throws(StorageError) -> (runs: [OperationRun], isWhole: Bool) {
@@ -39,7 +41,7 @@ extension OperationStore {
         return (runs, next > last)
     }
 
-    /// A run, and the place of the branch from where it goes on.
+    /// A run, and the next place of the branch.
     private typealias Piece = (run: OperationRun, next: UInt64)
 
     private func piece(
@@ -50,7 +52,7 @@ extension OperationStore {
         guard first == 0 || previous != nil else { return nil }
         var reading = RunReading()
         var next = first
-        // Up to where what was read lies on this branch.
+        // Up to where the operations read are on this branch.
         var end: UInt64 = .max
         while !reading.isFull, let owner = owner(of: next, in: branch) {
             let lastOwn = lastOwn(of: owner, towards: branch)
@@ -69,7 +71,7 @@ extension OperationStore {
         return (run, min(first + UInt64(entries.count - 1), end) + 1)
     }
 
-    /// The first place of a branch's own behind `place` whose signature was verified here.
+    /// The first place of a branch's own after `place` with a signature verified here.
     private func voucher(
         of branch: Int64, behind place: UInt64
     ) throws(StorageError) -> UInt64? {
@@ -80,8 +82,8 @@ extension OperationStore {
             .map { UInt64(bitPattern: $0) }
     }
 
-    /// The id of the operation before a place, `nil` where there is none, or where it is damaged:
-    /// what is stored as its id need not be the one that others know.
+    /// The id of the operation before a place, `nil` if there is none, or it is damaged: its stored
+    /// id may not be the right one.
     private func previous(
         ofPlace sequence: UInt64, in branch: Int64
     ) throws(StorageError) -> OperationID? {
@@ -91,12 +93,12 @@ extension OperationStore {
         return try link(in: owner, at: sequence - 1)?.id
     }
 
-    /// The last place that belongs to `owner` on the way to the tip of `branch`.
+    /// The last place that belongs to `owner` on the path to the tip of `branch`.
     private func lastOwn(of owner: Int64, towards branch: Int64) -> UInt64 {
         var number = branch
         var end = branches[branch]?.tipSequence ?? 0
         while number != owner, let current = branches[number], let parent = current.parent {
-            // The smallest: a branch may leave its parent below the place where that began.
+            // The minimum: a branch may fork below the place where its parent began.
             if current.forkSequence > 0 { end = min(end, current.forkSequence - 1) }
             number = parent
         }
@@ -109,7 +111,7 @@ extension OperationStore {
         var lastSigned = -1
         var isFull = false
 
-        /// Whether a signature that was verified vouches for all of it.
+        /// Whether a verified signature covers all of it.
         var isVouched: Bool { lastSigned == entries.count - 1 }
 
         /// The entries up to the last one that may end a run.
@@ -131,7 +133,7 @@ extension OperationStore {
             .integer(Int64(bitPattern: range.upperBound)),
         ]
         try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
-            // What is damaged would make its receiver drop us.
+            // A damaged operation would make the receiver drop us.
             if damage.contains(UInt64(bitPattern: row.integer(0)), in: owner) {
                 reading.isFull = true
                 return .stop

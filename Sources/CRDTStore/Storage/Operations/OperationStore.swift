@@ -2,8 +2,8 @@ public import WorkspaceModel
 
 /// The operations of all documents, and the logs they form.
 ///
-/// Rows of table `log` are kept in memory and written back once a turn; operations are written
-/// as they come. Everything here happens inside the transaction of `NodeStore`.
+/// Rows of table `log` are cached and written once per turn; operations are written immediately.
+/// Everything here happens inside the transaction of `NodeStore`.
 public final class OperationStore {
     let connection: Connection
     var documents: DocumentTable
@@ -12,7 +12,7 @@ public final class OperationStore {
     var logsByDocument: [Int64: [LogName]] = [:]
     var dirtyBranches: Set<Int64> = []
     var crowded = CrowdedLogs()
-    /// Of forks that were compared with others.
+    /// Ids at forks that were compared.
     var forkIDs: [Int64: ForkIDs] = [:]
     var spans: GrantSpanTable
     var damage: DamageTable
@@ -20,32 +20,32 @@ public final class OperationStore {
     var nextBranch: Int64 = 1
     /// The arrival number of the newest operation; 0 in an empty store.
     public internal(set) var arrival: Int64 = 0
-    /// What was counted when the store was opened.
+    /// The counters when the store was opened.
     private(set) var counted = Counters()
-    /// The largest `changedArrival` of all branches, those that are gone too.
+    /// The largest `changedArrival` of all branches, including removed ones.
     var newestChange: Int64 = 0
     /// How many operations are stored.
     public internal(set) var count: Int64 = 0
-    /// The same by document.
+    /// The number by document.
     var counts: [Int64: Int64] = [:]
-    /// Branches that were listed because their whole document was, for tests that count the cost.
+    /// Branches listed because their whole document was, for tests of the cost.
     public internal(set) var listedCount = 0
-    /// What was stored since `keepRecent()`.
+    /// Operations stored since `keepRecent()`.
     var recent = RecentOperations()
-    /// Operations that were read, for the same.
+    /// Operations read, for the same tests.
     public internal(set) var readCount = 0
 
     let insert: Statement
 
-    /// One document as the store knows it.
+    /// A document's row.
     public struct DocumentRow: Sendable, Equatable {
         /// Its short number.
         public let number: Int64
-        /// Its name, which another workspace may know for something else.
+        /// Its id, which may name something else in another workspace.
         public let id: DocumentID
         /// The short number of the workspace's authority document.
         public let workspace: Int64
-        /// What it is.
+        /// Its kind.
         public internal(set) var kind: DocumentKind
     }
 
@@ -63,22 +63,22 @@ public final class OperationStore {
         try load()
     }
 
-    /// Keeps operations that are stored from now on, for whoever reads them again soon: the answer of
-    /// the call that wrote one, its event, the index of the search. To be called for each turn anew,
-    /// since only within one is it known who else writes to the file: nobody.
+    /// Caches operations that are stored from now on, for those who soon read them again: the
+    /// answer of the call that wrote one, its event, the search index. Must be called in each turn,
+    /// since only within a turn nobody else writes to the file.
     public func keepRecent() { recent.begin() }
 
-    /// Reads all from the file from now on.
+    /// Ends the caching.
     public func forgetRecent() { recent.end() }
 
     private func load() throws(StorageError) {
         try loadBranches()
-        // Of a counter that the disk has set back nothing may follow but that it is set right.
+        // If the disk has lost a counter's last value, it only has to be raised.
         counted.raise(to: try Counters.rows(in: connection))
         let newest = try connection.statement("SELECT max(arr) FROM operation").integer() ?? 0
         newestChange = branches.values.lazy.map(\.changedArrival).max() ?? 0
         arrival = max(counted.arrival, newest, newestChange)
-        // A branch holds every place from its fork to its tip; counting rows would read them all.
+        // A branch has every place from its fork to its tip; counting rows would read them all.
         for branch in branches.values { changeCount(of: branch.document, by: branch.ownCount) }
     }
 
@@ -88,7 +88,7 @@ public final class OperationStore {
                 kept_seq, kept_id, changed, arrivals, events, commits FROM log ORDER BY lid
             """
         try connection.statement(sql).forEachRow { (row) throws(StorageError) in
-            // What forks at the start has nothing in common with its parent, which may be gone.
+            // A branch that forks at the start shares nothing with its parent, which may be gone.
             let hasParent = row.optionalInteger(4).map {
                 $0 < row.integer(0) && (row.integer(5) == 0 || branches[$0] != nil)
             }
@@ -130,7 +130,7 @@ public final class OperationStore {
     }
 }
 
-/// What a log is found by, once its document has a number.
+/// The key of a log, once its document has a number.
 struct LogPlace: Hashable {
     let document: Int64
     let device: DeviceID

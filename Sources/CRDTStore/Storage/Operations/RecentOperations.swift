@@ -1,41 +1,41 @@
 import WorkspaceModel
 
-/// What a turn has stored and will soon be read again: by the answer of the call that wrote it, its
-/// event, the index of the search.
+/// A turn's cache of stored operations, which are soon read again: by the answer of the call that
+/// wrote them, their event, the search index.
 struct RecentOperations {
-    /// Operations that are kept as they were stored, and bytes of a payload that are.
+    /// The limits: operations in the cache, and bytes of a cached payload.
     private static let max = (count: 64, bytes: 4_096)
 
-    /// What the row of an operation says of its place.
+    /// The place columns of an operation's row.
     struct Newest {
         let place: StoredPlace
-        /// When it came, milliseconds since 1970.
+        /// When it arrived, milliseconds since 1970.
         let seen: UInt64
     }
 
-    /// What was stored last, which is asked for at once more than anything else.
+    /// The last stored operation, which is requested most often.
     var newest: Newest?
-    /// What was stored since `begin()`, by arrival number; `nil` where none is kept.
+    /// Operations stored since `begin()`, by arrival number; `nil` while nothing is cached.
     private var operations: [Int64: StoredOperation]?
 
     subscript(arrival: Int64) -> StoredOperation? { operations?[arrival] }
 
-    /// Keeps what is stored from now on.
+    /// Starts caching.
     mutating func begin() {
         guard operations?.isEmpty != true else { return }
         operations = [:]
     }
 
-    /// Keeps nothing from now on.
+    /// Ends caching.
     mutating func end() { operations = nil }
 
-    /// Rows say something else from now on than they did when they were stored.
+    /// Drops cached rows that have changed.
     mutating func forget() {
         newest = nil
         if operations != nil { begin() }
     }
 
-    /// Keeps an operation that was stored just now, while there is room.
+    /// Caches an operation that was just stored, while there is room.
     mutating func keep(
         _ operation: CheckedOperation, at place: StoredPlace, of branch: LogBranch, seen: UInt64,
         grant: Int64

@@ -1,12 +1,12 @@
 import WorkspaceCrypto
 public import WorkspaceModel
 
-/// Looks at stored operations as if they came from a stranger: id, chain and signature are
-/// computed again from the bytes on disk (3-protocol 3.14, I2 and I5).
+/// Verifies stored operations as if they came from a stranger: recomputes id, chain and signature
+/// from the bytes on disk (3-protocol 3.14, I2 and I5).
 ///
-/// The check reads a range of arrival numbers, so that its owner can do it in slices.
+/// It reads a range of arrival numbers, so that its owner can work in slices.
 public enum StoreCheck {
-    /// One operation that is not as it was when it was stored.
+    /// An operation that has changed since it was stored.
     public struct Problem: Sendable, Equatable {
         /// Its arrival number.
         public let arrival: Int64
@@ -18,11 +18,11 @@ public enum StoreCheck {
         public let what: String
     }
 
-    /// What an operation's bytes and id disagree about.
+    /// How an operation's bytes and id disagree.
     public enum Damage: Sendable, Equatable {
         /// The bytes are not those that were signed.
         case contents
-        /// The bytes are; the id beside them is not, and should be this one.
+        /// The bytes are right; the stored id is wrong, and should be this one.
         case id(OperationID)
     }
 
@@ -43,15 +43,15 @@ public enum StoreCheck {
         return problems
     }
 
-    /// What is wrong with an operation as far as its hash says, which costs no signature.
+    /// The damage of an operation as far as its hash shows, without verifying a signature.
     ///
-    /// The id of the one before it must be right: whoever checks a whole log does so in order.
+    /// The stored id of the previous operation must be right: a whole log is checked in order.
     public static func damage(
         of stored: StoredOperation, in operations: OperationStore
     ) throws(StorageError) -> Damage? {
         let found = id(of: stored, after: try operations.previous(of: stored.place))
         guard found != stored.place.link.id else { return nil }
-        // The tip is written down a second time; elsewhere the next operation names this one.
+        // The tip's id is stored twice; of other operations the successor names the id.
         if let tip = operations.branch(stored.place.branch),
             tip.tipSequence == stored.place.sequence
         {
@@ -80,7 +80,7 @@ public enum StoreCheck {
         return isGood ? nil : "its signature no longer verifies"
     }
 
-    /// The id that the bytes of an operation give.
+    /// The id computed from an operation's bytes.
     static func id(
         of stored: StoredOperation, after previous: OperationID?
     ) -> OperationID {

@@ -1,15 +1,15 @@
 private import CSQLite
 
 extension Connection {
-    /// What a connection is for.
+    /// The purpose of a connection.
     public enum Mode: Equatable, Sendable {
         /// The first connection to a store that does not exist yet. The file is missing or empty.
         case create
         /// The one connection that writes and checkpoints. The file is a store of ours.
         case main
-        /// A query on a thread of its own. The file is a store of ours.
+        /// A query on a separate thread. The file is a store of ours.
         case readOnly
-        /// An index that can be made again: commits are not synced, and a missing file is made.
+        /// A rebuildable index: commits are not synced, and a missing file is created.
         case disposable
         /// No file at all: the simulation's disk. The same SQL, the same errors.
         case memory
@@ -17,13 +17,13 @@ extension Connection {
 
     /// Opens a database file.
     ///
-    /// The caller makes the file beforehand with mode 0600, since SQLite would use the umask, and
-    /// holds the lock that keeps a second process away. A store that is empty, cut short or not
-    /// ours is refused before SQLite does anything to it or to its write-ahead log.
+    /// The caller creates the file beforehand with mode 0600, since SQLite would use the umask, and
+    /// holds the lock that keeps a second process away. A store that is empty, truncated or not
+    /// ours is refused before SQLite touches it or its write-ahead log.
     ///
     /// - Parameters:
-    ///   - path: UTF-8, without a zero byte. Never taken as a URI.
-    ///   - isDamaged: reads as much of the schema as there is, for whoever salvages.
+    ///   - path: UTF-8, without a zero byte. Never interpreted as a URI.
+    ///   - isDamaged: reads as much of the schema as there is, for salvaging.
     /// - Throws: `.cannotOpen`, `.empty`, `.notOurs`, `.corrupt`; `.misuse` for `mode: .memory`.
     public convenience init(
         path: String, mode: Mode, isDamaged: Bool = false
@@ -31,7 +31,7 @@ extension Connection {
         guard mode != .memory, !path.isEmpty, !path.utf8.contains(0) else {
             throw StorageError(.misuse, "no path of a file", statement: "open")
         }
-        // "./" keeps SQLite from reading "file:" and ":memory:" out of a relative path.
+        // "./" keeps SQLite from interpreting "file:" and ":memory:" in a relative path.
         let path = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
         let database = try Self.openHandle(path, mode: mode)
         try Self.checkHeader(database, mode: mode)
@@ -42,10 +42,10 @@ extension Connection {
     /// Opens a database in memory.
     ///
     /// - Parameters:
-    ///   - image: what `serialized()` gave, which is how the simulation reopens a store after a
+    ///   - image: the result of `serialized()`, with which the simulation reopens a store after a
     ///     crash; or the bytes of a database file without its log; or nothing.
-    ///   - isDamaged: reads as much of the schema as there is, for whoever salvages.
-    /// - Throws: `.corrupt` when the image is no database.
+    ///   - isDamaged: reads as much of the schema as there is, for salvaging.
+    /// - Throws: `.corrupt` when the image is not a database.
     public convenience init(
         image: [UInt8] = [], isDamaged: Bool = false
     ) throws(StorageError) {
@@ -55,9 +55,9 @@ extension Connection {
         try configure(isDamaged: isDamaged)
     }
 
-    /// The database as one piece of bytes, as of the last commit.
+    /// The database as bytes, as of the last commit.
     ///
-    /// - Throws: `.misuse` inside a transaction, whose writes would be among them: roll back.
+    /// - Throws: `.misuse` inside a transaction, whose writes would be included: roll back first.
     public func serialized() throws(StorageError) -> [UInt8] {
         guard !isInTransaction else {
             throw StorageError(.misuse, "inside a transaction", statement: "serialize")
@@ -71,7 +71,7 @@ extension Connection {
         return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(byteCount)))
     }
 
-    /// Bounds SQLite's memory in the whole process; what asks for more fails with `.noMemory`.
+    /// Limits SQLite's memory in the whole process; exceeding it fails with `.noMemory`.
     public static func limitMemory(byteCount: Int64) {
         sqlite3_hard_heap_limit64(byteCount)
     }
@@ -98,8 +98,8 @@ extension Connection {
         return database
     }
 
-    /// Looks at the file before SQLite does: on an empty file SQLite deletes the write-ahead log,
-    /// and a cut one would come to light in the middle of something.
+    /// Checks the file before SQLite does: for an empty file SQLite deletes the write-ahead log,
+    /// and a truncated one would be detected only later.
     private static func checkHeader(
         _ database: DatabaseHandle, mode: Mode
     ) throws(StorageError) {
@@ -137,7 +137,7 @@ extension Connection {
         }
         let target = UnsafeMutableRawBufferPointer(start: buffer, count: image.count)
         target.copyBytes(from: image)
-        // A database in memory has no write-ahead log, so the mark that asks for one is undone.
+        // A database in memory has no write-ahead log, so the flag that requests one is cleared.
         let bytes = buffer.assumingMemoryBound(to: UInt8.self)
         bytes[FileHeader.writeVersionOffset] = 1
         bytes[FileHeader.readVersionOffset] = 1
@@ -150,15 +150,15 @@ extension Connection {
     // MARK: Settings
 
     private func configure(isDamaged: Bool) throws(StorageError) {
-        // It leaves out of the schema what makes no sense, instead of everything.
+        // With it, SQLite skips invalid parts of the schema instead of refusing all of it.
         if isDamaged { try execute("PRAGMA writable_schema = ON") }
         for option in [SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL] {
             try setOption(option, to: 0)
         }
         if !isDamaged { try setOption(SQLITE_DBCONFIG_DEFENSIVE, to: 1) }
-        // A plan that looked at what is bound would be made anew whenever something else is.
+        // A plan that depends on bound values would be made again whenever they change.
         try setOption(SQLITE_DBCONFIG_ENABLE_QPSG, to: 1)
-        // Only a stranger's tool can hold a lock; the loop does not wait long for it.
+        // Only a foreign tool can hold a lock; the loop does not wait long for it.
         sqlite3_busy_timeout(database.pointer, 100)
         try execute(Self.settings)
         switch mode {
@@ -169,8 +169,8 @@ extension Connection {
         }
     }
 
-    /// In rollback mode first: the application id must be in the file itself, where the next
-    /// start looks for it, before anything is in the log.
+    /// In rollback mode first: the application id must be in the file itself, where the next start
+    /// looks for it, before anything is in the log.
     private func configureLog(synchronous: String) throws(StorageError) {
         if try setting("application_id") == "0" {
             try execute("PRAGMA application_id = \(mode.applicationID)")
@@ -183,7 +183,7 @@ extension Connection {
         sqlite3_wal_hook(self.database.pointer, countLogFrames, database)
     }
 
-    /// What a pragma answers.
+    /// The answer of a pragma.
     func setting(_ pragma: String) throws(StorageError) -> String? {
         try Statement("PRAGMA \(pragma)", on: database, isSetting: true).text()
     }
@@ -193,9 +193,9 @@ extension Connection {
         guard status == SQLITE_OK else { throw database.failure(status, "sqlite3_db_config") }
     }
 
-    /// Page 8192: an operation of 500 bytes wastes little and a payload overflows seldom. No
-    /// memory map: an I/O error would be a signal. Checkpoints are steps of the loop. Deleted
-    /// bytes are overwritten, since redaction promises that.
+    /// Page 8192: an operation of 500 bytes wastes little and a payload overflows seldom. No memory
+    /// map: an I/O error would be a signal. Checkpoints are steps of the loop. Deleted bytes are
+    /// overwritten, as redaction promises.
     private static let settings = """
         PRAGMA page_size = 8192;
         PRAGMA auto_vacuum = NONE;

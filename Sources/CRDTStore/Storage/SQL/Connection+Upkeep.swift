@@ -1,7 +1,7 @@
 private import CSQLite
 
 extension Connection {
-    /// How far a checkpoint goes.
+    /// The extent of a checkpoint.
     public enum CheckpointMode: Equatable, Sendable {
         /// Copies what no reader needs in the log; never waits.
         case passive
@@ -9,11 +9,11 @@ extension Connection {
         case truncate
     }
 
-    /// What a checkpoint left.
+    /// The result of a checkpoint.
     public struct Checkpoint: Equatable, Sendable {
         /// Pages in the log.
         public let frameCount: Int
-        /// Pages of those that are in the database file now.
+        /// The pages of those that are in the database file now.
         public let copiedFrameCount: Int
         /// Whether a reader kept it from finishing; try again later.
         public let isBlocked: Bool
@@ -34,7 +34,7 @@ extension Connection {
         guard status == SQLITE_OK || status & 0xff == SQLITE_BUSY else {
             throw database.failure(status, "checkpoint")
         }
-        // Without a log, as in memory, SQLite says -1.
+        // Without a log, as in memory, SQLite returns -1.
         let frameCount = max(0, Int(frames))
         if mode == .truncate, status == SQLITE_OK { database.logFrameCount = 0 }
         return Checkpoint(
@@ -42,8 +42,8 @@ extension Connection {
             isBlocked: status != SQLITE_OK || frames != copied)
     }
 
-    /// Leaves the write-ahead log as it is when the connection is closed: another file has taken
-    /// the name of this one, and a log of that name is not this one's any more.
+    /// Does not checkpoint when the connection is closed: another file has taken this one's name,
+    /// and the log of that name belongs to it.
     public func leaveLog() {
         _ = wsx_db_config(database.pointer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     }
@@ -57,12 +57,12 @@ extension Connection {
     /// Commits through this connection that wrote to the log, each with its fsync.
     public var loggedCommitCount: Int { database.loggedCommitCount }
 
-    /// What is wrong inside the database, in SQLite's words; empty when nothing is.
+    /// Problems inside the database, in SQLite's words; empty if there are none.
     ///
     /// - Parameters:
-    ///   - countMax: how many problems are enough.
+    ///   - countMax: the maximum number of problems.
     ///   - thorough: also compares every index with its table, which takes several times longer.
-    /// - Throws: what is not a problem of the pages, such as an I/O failure.
+    /// - Throws: errors other than damaged pages, such as an I/O failure.
     public func integrityProblems(
         countMax: Int = 100, thorough: Bool = false
     ) throws(StorageError) -> [String] {
@@ -72,14 +72,14 @@ extension Connection {
             try Statement("PRAGMA \(check)(\(countMax))", on: database)
                 .forEachRow { (row) throws(StorageError) in problems.append(try row.text(0)) }
         } catch {
-            // Pages may be too broken to be checked.
+            // Pages may be too damaged for the check itself.
             guard error.kind == .corrupt else { throw error }
             problems.append(error.message)
         }
         return problems == ["ok"] ? [] : problems
     }
 
-    /// The version of the schema in the file, which the schema sets; 0 in a new database.
+    /// The version of the schema in the file; 0 in a new database.
     public func schemaVersion() throws(StorageError) -> Int64 {
         try statement("PRAGMA user_version").integer() ?? 0
     }

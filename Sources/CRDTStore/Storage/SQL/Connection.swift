@@ -3,8 +3,8 @@ private import CSQLite
 /// One connection to one SQLite database, for one thread.
 ///
 /// A turn of the loop is `begin()`, any number of writes, each input's inside `withSavepoint`, and
-/// `commit()`. There is exactly one connection that writes and checkpoints, and nothing is written
-/// outside of a transaction. The file is closed when the connection and its statements are gone.
+/// `commit()`. Exactly one connection writes and checkpoints, and nothing is written outside of a
+/// transaction. The file is closed when the connection and its statements are released.
 ///
 /// ```swift
 /// let connection = try Connection(path: "/home/ada/.wsx/node.db", mode: .main)
@@ -14,24 +14,24 @@ private import CSQLite
 /// try connection.commit()
 /// ```
 public final class Connection {
-    /// What the connection is for.
+    /// The purpose of the connection.
     public let mode: Mode
     /// Commits that succeeded through this connection, whether or not they changed anything.
     public private(set) var commitCount = 0
 
     let database: DatabaseHandle
     private var statements: [String: Statement] = [:]
-    /// The same ones, each where a few bytes of its SQL say: to hash all of a text costs more than to
-    /// find a row. Which of two that share a place is there depends on who came last.
+    /// A cache of the same statements by a few bytes of their SQL: hashing the whole text costs
+    /// more than finding a row. Of two with the same index, the last used one is cached.
     private var quick = [Statement?](repeating: nil, count: 256)
     private var commitFault: Fault?
-    /// Stands on its row while a snapshot is held.
+    /// Positioned on its row while a snapshot is held.
     private var snapshot: Statement?
 
-    /// More SQL texts than all of ours; what is made at run time beyond it is not kept.
+    /// More than all our SQL texts; further ones made at run time are not cached.
     private static let statementsKeptMax = 256
 
-    /// Takes over a handle that `Connection+Opening.swift` made and set up.
+    /// Wraps a handle that `Connection+Opening.swift` has set up.
     init(_ database: DatabaseHandle, mode: Mode) {
         self.database = database
         self.mode = mode
@@ -39,7 +39,7 @@ public final class Connection {
 
     // MARK: Statements
 
-    /// The prepared statement of this SQL. It is prepared once and kept; a hot path holds it.
+    /// The prepared statement of this SQL, prepared once and cached; hot paths keep it.
     ///
     /// - Throws: `.misuse` when the SQL is wrong or is more than one statement, `.corrupt` when
     ///   the schema cannot be read.
@@ -51,7 +51,7 @@ public final class Connection {
             return kept
         }
         let statement = try Statement(sql, on: database)
-        // A kept one that is running stays: this one serves a query inside its rows.
+        // A cached one that is running stays: this one serves a query inside its rows.
         if statements[sql] == nil, statements.count < Self.statementsKeptMax {
             statements[sql] = statement
             quick[place] = statement
@@ -59,7 +59,7 @@ public final class Connection {
         return statement
     }
 
-    /// Where in `quick` a statement is looked for.
+    /// The index of a statement in `quick`.
     private static func place(of sql: String) -> Int {
         let sum = sql.utf8.withContiguousStorageIfAvailable { text -> Int in
             guard !text.isEmpty else { return 0 }
@@ -69,11 +69,11 @@ public final class Connection {
         return (sum ?? sql.utf8.count) & 255
     }
 
-    /// The SQL of the statements that are kept, in no order.
+    /// The SQL of the cached statements, in no order.
     var keptStatements: [String] { Array(statements.keys) }
 
-    /// Runs SQL of any number of statements, for schemas and pragmas. Unlike a `Statement` it
-    /// writes outside of a transaction too, and commits each statement by itself then.
+    /// Runs SQL with any number of statements, for schemas and pragmas. Unlike a `Statement` it may
+    /// write outside of a transaction, and then commits each statement separately.
     public func execute(_ sql: String) throws(StorageError) {
         if let error = database.writingStopped { throw error }
         let status = sqlite3_exec(database.pointer, sql, nil, nil, nil)
@@ -83,24 +83,25 @@ public final class Connection {
     /// Rows that the last INSERT, UPDATE or DELETE changed.
     public var changedRowCount: Int { Int(sqlite3_changes64(database.pointer)) }
 
-    /// The rows that all statements have changed since the store was opened: what work cost.
+    /// The rows changed by all statements since the store was opened: a measure of work.
     public var totalChangedRowCount: Int { Int(sqlite3_total_changes64(database.pointer)) }
 
     // MARK: Transactions
 
-    /// Whether a transaction is open. It is not any more when SQLite had to roll back by itself.
+    /// Whether a transaction is open. SQLite may have rolled it back by itself.
     public var isInTransaction: Bool { database.isInTransaction }
 
-    /// Whether SQLite undid the transaction by itself and nobody has called `rollback()` since.
+    /// Whether SQLite rolled back the transaction by itself and nobody has
+    /// called `rollback()` since.
     public var isTransactionLost: Bool { database.isTransactionLost }
 
-    /// The I/O failure that ended all writing through this connection, if there was one. Whoever
-    /// opens another connection in the same process has to keep it.
+    /// The I/O failure that ended all writing through this connection, if there was one. Another
+    /// connection in the same process must inherit it.
     public var writingStopped: StorageError? { database.writingStopped }
 
-    /// Opens a transaction that may write.
+    /// Opens a write transaction.
     ///
-    /// - Throws: the first I/O failure once there was one; `.misuse` inside a transaction.
+    /// - Throws: after an I/O failure, that failure; `.misuse` inside a transaction.
     public func begin() throws(StorageError) {
         if let error = database.writingStopped { throw error }
         if let error = database.beginFault {
@@ -113,11 +114,11 @@ public final class Connection {
         database.isTransactionLost = false
     }
 
-    /// Puts the transaction on the disk: one fsync.
+    /// Commits the transaction: one fsync.
     ///
-    /// - Throws: any error leaves the outcome unknown (the transaction may or may not be there
-    ///   after a restart) and the connection outside of a transaction. `.transactionLost` is the
-    ///   exception: nothing of it is there.
+    /// - Throws: any error leaves the outcome unknown (after a restart the transaction may or may
+    ///   not exist) and the connection outside of a transaction. `.transactionLost` is the
+    ///   exception: nothing of it exists.
     public func commit() throws(StorageError) {
         guard database.isInTransaction else {
             let lost = database.refusal("COMMIT")
@@ -137,8 +138,8 @@ public final class Connection {
         commitCount += 1
     }
 
-    /// Undoes the transaction, if one is open. Cannot fail in a way that matters: what was not
-    /// committed is gone with the connection too.
+    /// Rolls back the transaction, if one is open. Failures do not matter: uncommitted writes are
+    /// discarded with the connection too.
     public func rollback() {
         database.mayWrite = false
         database.isTransactionLost = false
@@ -147,7 +148,7 @@ public final class Connection {
         sqlite3_exec(database.pointer, "ROLLBACK", nil, nil, nil)
     }
 
-    /// Runs `body` and undoes its writes when it throws. Savepoints nest.
+    /// Runs `body` and rolls back its writes when it throws. Savepoints nest.
     ///
     /// - Throws: what `body` throws, `.transactionLost` when there is no transaction any more.
     public func withSavepoint<Value>(
@@ -165,8 +166,8 @@ public final class Connection {
         return value
     }
 
-    /// Runs `body` and undoes its writes when it throws or gives back a failure: an input that
-    /// was refused for a reason that is no fault of the disk.
+    /// Runs `body` and rolls back its writes when it throws or returns a failure: an input refused
+    /// for a reason other than the disk.
     public func withSavepoint<Value, Refusal: Error>(
         refusing body: () throws(StorageError) -> Result<Value, Refusal>
     ) throws(StorageError) -> Result<Value, Refusal> {
@@ -185,22 +186,22 @@ public final class Connection {
         return result
     }
 
-    /// Marks a place in the transaction to which `rollBackSavepoint()` returns.
+    /// Starts a savepoint, to which `rollBackSavepoint()` returns.
     ///
-    /// - Throws: `.transactionLost` or `.misuse` outside of a transaction, where SQLite would
-    ///   begin one by itself.
+    /// - Throws: `.transactionLost` or `.misuse` outside of a transaction, where SQLite would begin
+    ///   one by itself.
     public func pushSavepoint() throws(StorageError) {
         guard database.isInTransaction else { throw database.refusal("SAVEPOINT") }
         try statement("SAVEPOINT input").runControl()
     }
 
-    /// Keeps what was written since the last savepoint, and forgets the savepoint.
+    /// Keeps the writes since the last savepoint, and ends the savepoint.
     public func releaseSavepoint() throws(StorageError) {
         guard database.isInTransaction else { throw database.refusal("RELEASE") }
         try statement("RELEASE input").runControl()
     }
 
-    /// Undoes what was written since the last savepoint, and forgets the savepoint.
+    /// Rolls back the writes since the last savepoint, and ends the savepoint.
     public func rollBackSavepoint() throws(StorageError) {
         guard database.isInTransaction else { throw database.refusal("ROLLBACK TO") }
         try statement("ROLLBACK TO input").runControl()
@@ -209,9 +210,9 @@ public final class Connection {
 
     // MARK: Reading
 
-    /// Keeps the database in sight as it is now, until `releaseSnapshot()`, `begin()` or
-    /// `rollback()`. Outside of a transaction each query takes and drops a lock by itself, several
-    /// system calls that cost more than finding a row. Nothing happens where one is held.
+    /// Holds a read snapshot until `releaseSnapshot()`, `begin()` or `rollback()`. Outside of a
+    /// transaction each query otherwise takes and drops a lock, with several system calls that cost
+    /// more than finding a row. Does nothing if one is held.
     ///
     /// - Throws: `StorageError`; nothing is held then.
     public func holdSnapshot() throws(StorageError) {
@@ -225,12 +226,12 @@ public final class Connection {
         if !holder.isRunning, !isInTransaction { try holder.standOnFirstRow() }
     }
 
-    /// Lets the next query see what another connection wrote, and checkpoints copy all.
+    /// Ends the snapshot: the next query sees other connections' writes, and checkpoints copy all.
     public func releaseSnapshot() { snapshot?.leaveRow() }
 
     // MARK: Tests
 
-    /// Plants a failure. One at a time of each sort: a later one replaces it.
+    /// Injects a failure. One at a time of each kind: a later one replaces it.
     package func inject(_ fault: Fault) {
         switch fault.place {
         case .write(let count):

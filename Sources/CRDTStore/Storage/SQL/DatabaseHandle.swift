@@ -1,14 +1,14 @@
 private import CSQLite
 import WorkspaceModel
 
-/// SQLite's handle and what must be known wherever it is used.
+/// SQLite's handle, and the state needed wherever it is used.
 ///
 /// Shared by a `Connection` and its statements, so that the handle outlives the last of them.
 final class DatabaseHandle {
     let pointer: OpaquePointer
 
-    /// Whether a statement that writes may run: only between `begin()` and its end, because
-    /// outside a transaction SQLite would commit every statement by itself.
+    /// Whether a writing statement may run: only between `begin()` and its end, because outside a
+    /// transaction SQLite would commit every statement separately.
     var mayWrite = false
     /// Set when SQLite rolled the transaction back by itself.
     var isTransactionLost = false
@@ -20,15 +20,15 @@ final class DatabaseHandle {
     /// Commits that wrote to the log, each with its fsync.
     var loggedCommitCount = 0
 
-    /// Writing statements until `stepFault` strikes; negative is never.
+    /// Writing statements until the injected failure; negative for never.
     var stepsUntilFault = -1
     var stepFault: Fault?
-    /// What fails queries, and a word of those that it fails.
+    /// The error for queries that contain a word.
     var readFault: (word: String, error: StorageError)?
-    /// What fails every BEGIN.
+    /// The error of every BEGIN.
     var beginFault: StorageError?
 
-    /// Takes the handle over and closes it in the end.
+    /// Takes ownership of the handle, and closes it at the end.
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { sqlite3_close_v2(pointer) }
@@ -36,15 +36,15 @@ final class DatabaseHandle {
     /// Whether a transaction is open, as SQLite sees it.
     var isInTransaction: Bool { sqlite3_get_autocommit(pointer) == 0 }
 
-    /// The error for a result code, after drawing the consequences: an I/O failure ends writing,
-    /// and a transaction that SQLite dropped takes no more statements.
+    /// The error for a result code, after updating the state: an I/O failure ends writing, and a
+    /// transaction that SQLite dropped accepts no more statements.
     func failure(_ code: Int32, _ statement: String) -> StorageError {
         let error = StorageError(code: code, database: pointer, statement: statement)
         settle(error)
         return error
     }
 
-    /// Draws the consequences of an error.
+    /// Updates the state for an error.
     func settle(_ error: StorageError) {
         if error.kind == .ioFailure { stopWriting(error) }
         if mayWrite, !isInTransaction {
@@ -53,7 +53,7 @@ final class DatabaseHandle {
         }
     }
 
-    /// Why a statement that writes is refused now.
+    /// Why a writing statement is refused now.
     func refusal(_ statement: String) -> StorageError {
         if let writingStopped { return writingStopped }
         if isTransactionLost {
@@ -63,7 +63,7 @@ final class DatabaseHandle {
         return StorageError(.misuse, "a write outside of a transaction", statement: statement)
     }
 
-    /// Counts a writing statement, and fails the one that a test chose.
+    /// Counts a writing statement, and fails the one chosen by a test.
     func strikeFault(_ statement: String) throws(StorageError) {
         stepsUntilFault -= 1
         guard stepsUntilFault < 0, let fault = stepFault else { return }
@@ -73,35 +73,34 @@ final class DatabaseHandle {
         throw fault.error
     }
 
-    /// Fails a query that a test chose.
+    /// Fails a query chosen by a test.
     func strikeReadFault(_ statement: String) throws(StorageError) {
         guard let readFault, statement.holds(readFault.word) else { return }
         settle(readFault.error)
         throw readFault.error
     }
 
-    /// The first failure stays: the later ones follow from it.
+    /// Keeps the first failure: later ones follow from it.
     private func stopWriting(_ error: StorageError) {
         guard writingStopped == nil else { return }
         writingStopped = error
-        // Closing would checkpoint, that is write, from a log whose pages may never have arrived.
+        // Closing would checkpoint, that is write, from a log whose pages may
+        // never have been stored.
         _ = wsx_db_config(pointer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     }
 }
 
-/// A failure that a test plants, to see what the layers above make of it.
+/// A failure that a test injects, to check the layers above.
 package struct Fault: Sendable {
-    /// Where it strikes; but for reading and for BEGIN, once. Counting starts at 0 with the next one.
+    /// Where it occurs: once, except for reading and BEGIN. Counting starts at 0 with the next one.
     package enum Place: Sendable {
         /// The n-th run of a statement that writes.
         case write(Int)
-        /// The n-th COMMIT, before anything of it is on the disk.
+        /// The n-th COMMIT, before anything of it is on disk.
         case commitBefore(Int)
-        /// The n-th COMMIT, after everything of it is on the disk: its outcome is unknown to
-        /// whoever gets the error.
+        /// The n-th COMMIT, after all of it is on disk: the caller does not know the outcome.
         case commitAfter(Int)
-        /// Every query with this word in it from now on: the disk does not give back a page of the
-        /// table.
+        /// Every query with this word from now on: the disk fails to return a page of the table.
         case read(of: String)
         /// Every BEGIN from now on.
         case begin
@@ -109,8 +108,8 @@ package struct Fault: Sendable {
 
     package let place: Place
     package let error: StorageError
-    /// For a write: whether SQLite also rolls the whole transaction back, as it may on a full
-    /// disk, an I/O error or a lack of memory.
+    /// For a write: whether SQLite also rolls back the whole transaction, as it may on a full disk,
+    /// an I/O error or a lack of memory.
     package let losesTransaction: Bool
 
     package init(_ place: Place, _ error: StorageError, losesTransaction: Bool = false) {

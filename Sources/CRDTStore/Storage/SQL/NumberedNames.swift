@@ -1,9 +1,9 @@
 import WorkspaceModel
 
-/// Short numbers for the names that a million operations repeat: grants and epoch keys.
+/// Short numbers for names that a million operations repeat: grants and epoch keys.
 ///
-/// A key gets its number when it is first cited, whether or not the key itself is held. Anybody who
-/// writes can cite as many as they like, so of keys those looked up last are in memory.
+/// A key gets its number when it is first cited, whether or not the key itself is held. Writers can
+/// cite any number of keys, so only the most recently used are cached.
 struct NumberedNames {
     private let connection: Connection
     private var grantNumbers: [OperationID: Int64] = [.zero: 0]
@@ -12,7 +12,7 @@ struct NumberedNames {
     private var keys = RecentlyUsed<Int64, KeyID>(max: Limits.keyNamesInMemoryMax)
     private var nextGrant: Int64 = 1
     private var nextKey: Int64 = 1
-    /// Keys that got their numbers by being held, since the start, and were not cited yet.
+    /// Keys numbered since the start because they are held, and not cited yet.
     private var uncited: Set<Int64> = []
 
     private struct KeyPlace: Hashable {
@@ -32,13 +32,13 @@ struct NumberedNames {
         nextKey = (try connection.statement("SELECT max(kid) FROM epoch_key").integer() ?? 0) + 1
     }
 
-    /// The grant behind a number.
+    /// The grant with a number.
     func grant(_ number: Int64) -> OperationID? { grants[number] }
 
-    /// How many names of keys are in memory.
+    /// How many key names are cached.
     var keyCount: Int { keys.count }
 
-    /// The epoch key behind a number.
+    /// The epoch key with a number.
     mutating func key(_ number: Int64) throws(StorageError) -> KeyID? {
         if let known = keys[number] { return known }
         let found = try connection.statement("SELECT id FROM epoch_key WHERE kid = ? AND kind = 1")
@@ -49,7 +49,7 @@ struct NumberedNames {
         return found
     }
 
-    /// The number of a grant, made now if it has none.
+    /// The number of a grant, assigned if it has none.
     mutating func number(ofGrant grant: OperationID) throws(StorageError) -> Int64 {
         if let number = grantNumbers[grant] { return number }
         let number = nextGrant
@@ -64,7 +64,7 @@ struct NumberedNames {
     /// The number of a grant that some operation has cited, or `nil`.
     func knownNumber(ofGrant grant: OperationID) -> Int64? { grantNumbers[grant] }
 
-    /// The number of an epoch key, made now if it has none.
+    /// The number of an epoch key, assigned if it has none.
     mutating func number(
         ofKey id: KeyID, in workspace: Int64
     ) throws(StorageError) -> Int64 {
@@ -73,7 +73,7 @@ struct NumberedNames {
         return number
     }
 
-    /// The same for a key that nothing has to cite.
+    /// The same for a key that need not be cited.
     mutating func number(
         ofHeldKey id: KeyID, in workspace: Int64
     ) throws(StorageError) -> Int64 {
@@ -98,7 +98,7 @@ struct NumberedNames {
         return found
     }
 
-    /// Whether an operation may be stored that cites the key. What was there at the start may be.
+    /// Whether a stored operation may cite the key; always true of keys from before the start.
     mutating func mayBeCited(
         _ id: KeyID, in workspace: Int64
     ) throws(StorageError) -> Bool {
@@ -119,14 +119,15 @@ struct NumberedNames {
     }
 }
 
-/// What a row of table `epoch_key` holds.
+/// The kinds of rows in table `epoch_key`.
 public enum SecretKind: Int64, Sendable {
     /// A group key K.
     case epochKey = 1
-    /// A discovery secret, from which handshake psks come.
+    /// A discovery secret, from which handshake psks are derived.
     case discovery = 2
     /// An epoch key of a private document; its row names the document in place of the workspace.
     case privateKey = 3
-    /// What opens the membership operations of one epoch of a private document, and nothing else.
+    /// The authority subkey of one epoch of a private document, which opens only
+    /// membership operations.
     case privateAuthorityKey = 4
 }

@@ -1,11 +1,10 @@
-/// What was looked up last, of what is found again where it is stored. At most so many entries, of which
-/// the older half goes when there are more.
+/// A cache of recent look-ups. When it exceeds its maximum, the older half is dropped.
 struct RecentlyUsed<Key: Hashable, Value> {
     private let max: Int
     private var recent: [Key: Value] = [:]
     private var former: [Key: Value] = [:]
 
-    /// - Parameter max: how many there are at most, two or more.
+    /// - Parameter max: the maximum number of entries, two or more.
     init(max: Int) {
         precondition(max > 1, "a memory of nothing")
         self.max = max

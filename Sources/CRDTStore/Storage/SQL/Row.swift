@@ -1,7 +1,7 @@
 private import CSQLite
 public import WorkspaceModel
 
-/// The current row, lent for one call. It cannot be copied, so it cannot be kept past its step.
+/// The current row, lent for one call. It is not copyable, so it cannot outlive its step.
 ///
 /// Columns count from 0.
 public struct Row: ~Copyable {
@@ -37,8 +37,8 @@ public struct Row: ~Copyable {
     /// The bytes, or `nil` for NULL. An empty blob is not NULL.
     public func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
-    /// The value as the table holds it; a number with a fraction, of which there is none in our
-    /// tables, without it, and text that is no UTF-8 as its bytes.
+    /// The value as the table has it; a fractional number, which our tables never contain, is
+    /// truncated, and text that is not UTF-8 is returned as bytes.
     func value(_ column: Int32) -> SQLValue {
         switch sqlite3_column_type(pointer, column) {
         case SQLITE_NULL: nil
@@ -92,7 +92,7 @@ public struct Row: ~Copyable {
         return Identifier16(words: (word(bytes, 0), word(bytes, 8)))
     }
 
-    /// The column's bytes where they lie, good until the next call on this row.
+    /// The column's bytes in place, valid until the next call on this row.
     private func fixedBlob(
         _ column: Int32, byteCount: Int
     ) throws(StorageError) -> UnsafeRawBufferPointer {

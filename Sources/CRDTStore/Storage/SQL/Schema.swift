@@ -1,23 +1,23 @@
 /// The tables of node.db, and what each column means.
 ///
-/// Names and texts are nowhere: payloads are stored as they were signed, sealed; everything else
-/// is ids, numbers and references. No column holds an index on an operation's hash, because a
-/// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
+/// No names or texts are stored in plain: payloads are stored as signed, sealed; everything else is
+/// ids, numbers and references. No index covers an operation's hash, because random keys slow down
+/// ingest by a multiple: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
     public static let version: Int32 = 16
 
-    /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
-    /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
-    /// where was read; of a star the message, and of a reminder when it is due (ms) and 0.
+    /// The view: for each kind (ViewStore.Register.Kind) and subject (16 bytes; for a setting a
+    /// keyed hash of its name) of our own documents, the operation that counts. key_*: how far was
+    /// read; for a star the message, and for a reminder when it is due (ms) and 0.
     private static let registers = """
         CREATE TABLE self_register(workspace INTEGER NOT NULL, kind INTEGER NOT NULL,
             subject BLOB NOT NULL, hlc INTEGER NOT NULL, id BLOB NOT NULL, arr INTEGER NOT NULL,
             key_hlc INTEGER, key_id INTEGER, PRIMARY KEY(workspace, kind, subject)) WITHOUT ROWID
         """
 
-    /// The view: every word of the own documents but read markers, of which `self_register` has the one
-    /// that counts. document: its id. hlc, hidden, covered: as in `annotation`.
+    /// The view: every operation of our own documents except read markers, of which `self_register`
+    /// has the one that counts. document: its id. hlc, hidden, covered: as in `annotation`.
     private static let settings = [
         """
         CREATE TABLE setting(workspace INTEGER NOT NULL, kind INTEGER NOT NULL,
@@ -40,11 +40,11 @@ public enum Schema {
         """,
     ]
 
-    /// The view: what is said about messages. key_*: the name of the message. kind:
-    /// ViewStore.Annotation.Kind. member: whose word it is, empty of a pin. tag: of a reaction 16
-    /// bytes of a keyed hash of its sign. These name a register. hlc: with its highest bit turned,
-    /// so that it orders. flags: 1 on, 2 the own member is mentioned. hidden: 1 where it is not
-    /// valid. covered: how many valid ones of the register cite it.
+    /// The view: annotations of messages. key_*: the name of the message. kind:
+    /// ViewStore.Annotation.Kind. member: the author, empty for a pin. tag: for a reaction 16 bytes
+    /// of a keyed hash of its emoji. These name a register. hlc: with its highest bit flipped, so
+    /// that it sorts. flags: 1 on, 2 this member is mentioned. hidden: 1 if it is not valid.
+    /// covered: how many valid operations of the register cite it.
     private static let annotation = """
         CREATE TABLE annotation(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
             key_id INTEGER NOT NULL, kind INTEGER NOT NULL, member BLOB NOT NULL,
@@ -54,19 +54,19 @@ public enum Schema {
         """
     private static let annotationArrival = "CREATE INDEX annotation_arrival ON annotation(arr)"
 
-    /// What counts, or counts as much as something else.
+    /// The heads of registers.
     private static let annotationHead = """
         CREATE INDEX annotation_head ON annotation(did, key_hlc, key_id, kind, member, tag, hlc, id,
             arr, flags) WHERE hidden = 0 AND covered = 0
         """
 
-    /// The pins that count, or count as much as others of their message.
+    /// The heads of pins.
     private static let annotationPin = """
         CREATE INDEX annotation_pin ON annotation(did, key_hlc, key_id, hlc, id, flags)
             WHERE kind = 3 AND hidden = 0 AND covered = 0
         """
 
-    /// What an annotation cites, whatever that is.
+    /// The citations of an annotation.
     private static let annotationPast = """
         CREATE TABLE annotation_past(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
             key_id INTEGER NOT NULL, id BLOB NOT NULL, cited BLOB NOT NULL,
@@ -75,8 +75,8 @@ public enum Schema {
     private static let annotationCiting =
         "CREATE INDEX annotation_citing ON annotation_past(did, key_hlc, key_id, cited)"
 
-    /// Payloads that are not there, by arrival number: what is left of them. missing: 1 where
-    /// nobody has deleted it, so that it is asked of peers. The operation's row holds zeros.
+    /// Absent payloads by arrival number: their length and hash. missing: 1 if nobody has deleted
+    /// it, so that it is requested from peers. The operation's row contains zeros.
     private static let absent = [
         """
         CREATE TABLE absent(arr INTEGER PRIMARY KEY, plen INTEGER NOT NULL, phash BLOB NOT NULL,
@@ -85,9 +85,9 @@ public enum Schema {
         "CREATE INDEX absent_missing ON absent(arr) WHERE missing = 1",
     ]
 
-    /// The view: what redactions name. target: the id of an operation that is to be erased, or of
-    /// a redaction that is undone. by: arrival number of the redaction. undo: 1 where it takes one
-    /// back. gid: the grant that it cites.
+    /// The view: the targets of redactions. target: the id of an operation to erase, or of a
+    /// redaction to undo. by: arrival number of the redaction. undo: 1 if it withdraws one. gid:
+    /// the grant that it cites.
     private static let redactions = [
         """
         CREATE TABLE redaction(did INTEGER NOT NULL, target BLOB NOT NULL, by INTEGER NOT NULL,
@@ -106,10 +106,10 @@ public enum Schema {
         "CREATE INDEX redacted_document ON redacted(did)",
     ]
 
-    /// What a store of an older schema lacks. By the schema that it has.
+    /// The statements that a store of an older schema lacks, by its schema.
     ///
-    /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
-    /// other rules, so nothing is added to them and they are refused. It has no citations.
+    /// Schema 8 is the first whose operations have header version 2: operations of older stores
+    /// follow other rules, so those stores are refused. It has no citations.
     static let additions: [Int64: [String]] = [
         8: citations + lateBasis + unheard + citingWords + notes + newBlobs + unreadFiles
             + countingLogs,
@@ -122,13 +122,13 @@ public enum Schema {
         15: countingLogs,
     ]
 
-    /// From schema 16 on the rows of logs hold what is counted, because nearly every COMMIT writes one
-    /// of them anyway: a row of `counter` is a page more. And which logs have changed is known from
+    /// From schema 16 on the rows of logs contain the counters, because nearly every COMMIT writes
+    /// one of them anyway: a row of `counter` costs another page. Changed logs are known from
     /// memory, where all of them are.
     private static let countingLogs =
         ["DROP INDEX log_changed"] + logCounters.map { "ALTER TABLE log ADD COLUMN \($0)" }
 
-    /// As `ALTER TABLE` writes them into the text of the table.
+    /// In the form in which `ALTER TABLE` adds them to the table's text.
     private static let logCounters = ["arrivals", "events", "commits"].map {
         "\($0) INTEGER NOT NULL DEFAULT 0"
     }
@@ -141,20 +141,21 @@ public enum Schema {
             changed INTEGER NOT NULL
         """
 
-    /// What stores of earlier schemas have, which such a backup may hold, and a new store has not so.
+    /// Objects of stores of earlier schemas, which such a backup may contain; a new
+    /// store has other ones.
     static let former = [earlierLog + ")", "CREATE INDEX log_changed ON log(changed)"]
 
-    /// From schema 15 on `blob_reference` has the files that lie in messages, too, and those of all
-    /// messages. Which these are the messages say, so they are read when there is a key for that.
+    /// From schema 15 on `blob_reference` also has the files embedded in messages, and those of all
+    /// messages. Only the messages list them, so they are read when the key is available.
     private static let unreadFiles = [
         "INSERT OR REPLACE INTO meta VALUES('\(BlobTable.unreadFiles)', x'01')"
     ]
 
-    /// From schema 14 on there are notes. That there is one, its title and its deletion are rows of
-    /// `annotation`, with the note's own key. Here stand the edits of notes, each by its arrival number.
-    /// state: ViewStore.NoteEditRow.State. And of some notes a snapshot. upto: the largest arrival number
-    /// among its edits. sums: what names its version (ViewStore.NoteSums). page, runs: NoteSnapshot,
-    /// each sealed under the home's key.
+    /// From schema 14 on there are notes. A note's creation, title and deletion are rows of
+    /// `annotation`, with the note's own key. This table has the edits of notes, by arrival number.
+    /// state: ViewStore.NoteEditRow.State. And snapshots of some notes. upto: the largest arrival
+    /// number among its edits. sums: identifies its version (ViewStore.NoteSums). page, runs:
+    /// NoteSnapshot, each sealed under the home's key.
     private static let notes = [
         """
         CREATE INDEX annotation_note ON annotation(did, key_hlc, key_id)
@@ -174,16 +175,16 @@ public enum Schema {
         """,
     ]
 
-    /// What a store of before schema 14 lacks.
+    /// Tables that a store before schema 14 lacks.
     private static let newBlobs =
         ["blob", "blob_reference", "blob_holder"].map { "DROP TABLE IF EXISTS \($0)" } + blobs
 
-    /// What is known of blobs, whose chunks lie in files of their own.
+    /// Blobs, whose chunks are in separate files.
     private static let blobs = [
-        // root: 32 bytes. size: of the file; a root that somebody named with another size is another
-        // row, and never holds anything. map: which chunks are held (Enc, PROTOCOL.md). bytes: of
-        // ciphertext that these have. used: when it was read, sent or received last, ms. wanted: 1
-        // while it is being fetched. kept: 1 where it stays on purpose. own: 1 where it was put here.
+        // root: 32 bytes. size: of the file; a root named with another size is another row, and
+        // never held. map: the held chunks (Enc, PROTOCOL.md). bytes: their ciphertext. used: when
+        // it was last read, sent or received, ms. wanted: 1 while it is being fetched. kept: 1 if
+        // kept by request. own: 1 if it was put here.
         """
         CREATE TABLE blob(bid INTEGER PRIMARY KEY, root BLOB NOT NULL, size INTEGER NOT NULL,
             map BLOB NOT NULL, bytes INTEGER NOT NULL, used INTEGER NOT NULL,
@@ -192,8 +193,9 @@ public enum Schema {
         """,
         "CREATE INDEX blob_wanted ON blob(bid) WHERE wanted = 1",
 
-        // The view: which messages name a blob, or hold a file, of which bid is 0. arr: arrival number.
-        // item: place in the manifest. Name, type and key are in the message, so that an erased one leaves none behind.
+        // The view: the messages that refer to a blob, or embed a file (bid 0). arr: arrival
+        // number. item: index in the manifest. Name, type and key are only in the message, so
+        // erasing it leaves none behind.
         """
         CREATE TABLE blob_reference(arr INTEGER NOT NULL, item INTEGER NOT NULL,
             bid INTEGER NOT NULL, did INTEGER NOT NULL, PRIMARY KEY(arr, item)) WITHOUT ROWID
@@ -201,19 +203,20 @@ public enum Schema {
         "CREATE INDEX blob_reference_blob ON blob_reference(bid, arr)",
         "CREATE INDEX blob_reference_document ON blob_reference(did, arr)",
 
-        // The other devices that said to hold all of a blob. map: that, as in `blob`. heard: when, ms.
+        // Other devices that announced holding all of a blob. map: as in `blob`. heard: when, ms.
         """
         CREATE TABLE blob_holder(bid INTEGER NOT NULL, device BLOB NOT NULL, map BLOB NOT NULL,
             heard INTEGER NOT NULL, PRIMARY KEY(bid, device)) WITHOUT ROWID
         """,
     ]
 
-    /// From schema 13 on words about following and settings cite what they overwrite, and what is
-    /// overwritten counts by how many words; so far it was noted whether it is by any, or is in its past.
+    /// From schema 13 on follow and settings operations cite what they overwrite, and
+    /// `covered` counts the overwriting operations; before, it only told whether there is one,
+    /// or one is in the past.
     private static let citingWords =
         ["DROP TABLE IF EXISTS following", "DROP TABLE subscription"] + following + settings + [
-            // Of what was set so far the word that counts is known. The others are read when there is
-            // a key for that (ViewStore.owedSettings).
+            // Of earlier settings the operation that counts is known. The others are read when the
+            // key is available (ViewStore.owedSettings).
             """
             INSERT OR REPLACE INTO meta SELECT 'settings.owed.' || did, x'01' FROM document
                 WHERE did = workspace
@@ -235,8 +238,8 @@ public enum Schema {
             """,
         ]
 
-    /// What follows from `operation.deps`: which own operation of a branch an operation of another
-    /// one cites. Not of authority documents.
+    /// Derived from `operation.deps`: citations of a branch's own operations by other branches. Not
+    /// for authority documents.
     private static let citations = [
         """
         CREATE TABLE citation(lid INTEGER NOT NULL, seq INTEGER NOT NULL, by_lid INTEGER NOT NULL,
@@ -245,9 +248,10 @@ public enum Schema {
         "CREATE INDEX citation_by ON citation(by_lid, by_seq)",
     ]
 
-    /// The view: every word about whether a member follows a channel. hlc: with its highest bit
-    /// turned, so that it orders. own: 1 where it is the member's own. hidden, covered: as in
-    /// `annotation`. And of each member what counts, if anything does. arr: the first word that says so.
+    /// The view: every operation about whether a member follows a channel. hlc: with its
+    /// highest bit flipped, so that it sorts. own: 1 if the member wrote it. hidden, covered:
+    /// as in `annotation`. And the operation that counts for each member, if any. arr: the
+    /// first one that says so.
     private static let following = [
         """
         CREATE TABLE following(did INTEGER NOT NULL, member BLOB NOT NULL,
@@ -276,18 +280,18 @@ public enum Schema {
     ]
 
     private static let lateBasis = [
-        // What the rows of `late` of a document rest on: when the own member came in (hlc as a bit
-        // pattern), and the conversation whose markers count. Without a row they are looked for
-        // anew before anybody is told of them.
+        // The basis of a document's rows in `late`: when this member joined (hlc as a bit pattern),
+        // and the conversation whose markers count. Without a row they are computed again before
+        // they are reported.
         """
         CREATE TABLE late_basis(did INTEGER PRIMARY KEY, hlc INTEGER NOT NULL,
             subject BLOB NOT NULL)
         """
     ]
 
-    /// The words about following that are read again. due: 0 where nothing admits some of those whom
-    /// the word names, and ViewStore.OwedWord.Telling where it is owed now. names: the first bytes
-    /// of each of those names, one after another; empty where it is owed.
+    /// Follow operations to read again. due: 0 while some named members are not admitted, and
+    /// ViewStore.OwedWord.Telling when it is to be read now. names: the first bytes of each of
+    /// those members, concatenated; empty when it is to be read.
     private static let unheard = [
         """
         CREATE TABLE unheard(arr INTEGER PRIMARY KEY, due INTEGER NOT NULL, names BLOB NOT NULL)
@@ -295,10 +299,10 @@ public enum Schema {
         "CREATE INDEX unheard_due ON unheard(arr) WHERE due > 0",
     ]
 
-    /// The view: how many operations of each log were there when the own member read a
-    /// conversation. subject: its name. log: 8 bytes of a hash of the log's name. And the messages
-    /// that came later and stand before what was read. seq: their place in that log. And own
-    /// messages that others do not take, of all conversations.
+    /// The view: how many operations of each log had arrived when this member read a conversation.
+    /// subject: its name. log: 8 bytes of a hash of the log's name. And the messages that arrived
+    /// later and sort before the read position. seq: their place in that log. And own messages
+    /// rejected by others, of all conversations.
     private static let late = [
         """
         CREATE TABLE read_frontier(workspace INTEGER NOT NULL, subject BLOB NOT NULL,
@@ -321,33 +325,33 @@ public enum Schema {
         + lateBasis + unheard + settings + notes + blobs
 
     private static let tables = [
-        // What there is one of, by name. Values are described where they are written.
+        // Single values by name. They are described where they are written.
         "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 
-        // Numbers that only rise: arrival (of operations), event and commit. Never taken from rowids,
-        // so that deleting the newest row does not give its number to another. As of the last
-        // COMMIT that wrote no row of `log`.
+        // Monotonic counters: arrival (of operations), event and commit. Not rowids, so
+        // that deleting the newest row does not free its number. As of the last COMMIT that
+        // wrote no row of `log`.
         "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 
         // did: short number. id: 32 bytes. workspace: did of the authority document it belongs
-        // to, its own for an authority document. kind: DocumentKind. One id may stand for a
+        // to, its own for an authority document. kind: DocumentKind. One id may name a
         // document in each workspace.
         """
         CREATE TABLE document(did INTEGER PRIMARY KEY, id BLOB NOT NULL,
             workspace INTEGER NOT NULL, kind INTEGER NOT NULL, UNIQUE(workspace, id))
         """,
 
-        // One branch of a log. fork: its first own place. tip*: the last stored operation.
-        // kept*: the last kept one, NULL while there is none. changed: arrival number of the
-        // last change of kept. arrivals, events, commits: as in `counter`, when the row was written
-        // last. The largest of all rows counts.
+        // One branch of a log. fork: its first own place. tip*: the last stored operation. kept*:
+        // the last kept one, NULL if there is none. changed: arrival number of the last change of
+        // kept. arrivals, events, commits: as in `counter`, as of the row's last write. The maximum
+        // over all rows counts.
         earlierLog + logCounters.map { ", " + $0 }.joined() + ")",
         "CREATE INDEX log_name ON log(did, device, inc)",
 
-        // One operation. arr: arrival number. kind: header field 1. hlc: header field 7 as its
-        // bit pattern. seen: wall clock at arrival, ms. sort: display order, ms. gid: grant, 0
-        // for none. kid: epoch key, NULL where nothing is sealed. deps: Enc array of refs, NULL
-        // for none. sigok: whether this very signature was verified. payload: as signed.
+        // One operation. arr: arrival number. kind: header field 1. hlc: header field 7 as its bit
+        // pattern. seen: wall clock at arrival, ms. sort: display order, ms. gid: grant, 0 for
+        // none. kid: epoch key, NULL if nothing is sealed. deps: Enc array of refs, NULL for none.
+        // sigok: whether this signature was verified. payload: as signed.
         """
         CREATE TABLE operation(arr INTEGER PRIMARY KEY, lid INTEGER NOT NULL,
             seq INTEGER NOT NULL, kind INTEGER NOT NULL, hlc INTEGER NOT NULL,
@@ -356,23 +360,23 @@ public enum Schema {
             payload BLOB NOT NULL)
         """,
         "CREATE UNIQUE INDEX operation_place ON operation(lid, seq)",
-        // What cites others, which is little: citations are made anew from it.
+        // The few operations with citations, from which the citations are rebuilt.
         "CREATE INDEX operation_citing ON operation(lid, seq) WHERE deps IS NOT NULL",
 
-        // Operations whose rows do not give their ids any more.
+        // Operations with damaged rows, which no longer give their ids.
         """
         CREATE TABLE damaged(lid INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(lid, seq))
             WITHOUT ROWID
         """,
 
-        // Where a branch goes over to another grant. first: place. valid: the last valid place,
-        // -1 for no bound, NULL for none.
+        // Where a branch changes to another grant. first: place. valid: the last valid place, -1
+        // for unbounded, NULL for none.
         """
         CREATE TABLE grant_span(lid INTEGER NOT NULL, first INTEGER NOT NULL,
             gid INTEGER NOT NULL, valid INTEGER, PRIMARY KEY(lid, first)) WITHOUT ROWID
         """,
 
-        // Grants by number, so that a million operations do not each repeat 32 bytes.
+        // Grants by number, so that a million operations do not repeat 32 bytes each.
         "CREATE TABLE grant_name(gid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE)",
 
         // Secrets, sealed under the home's own key: nonce 24, ct. kind: SecretKind. workspace: of
@@ -389,16 +393,15 @@ public enum Schema {
             member BLOB NOT NULL, joined INTEGER NOT NULL)
         """,
 
-        // Two operations at one place of a log: the proof that a device forked.
+        // Two operations at one place of a log: the evidence that a device forked.
         """
         CREATE TABLE evidence(lid INTEGER NOT NULL, seq INTEGER NOT NULL, branch INTEGER NOT NULL,
             found INTEGER NOT NULL, PRIMARY KEY(lid, seq, branch)) WITHOUT ROWID
         """,
 
-        // The view: where each message stands. key_*: its name (hlc, first 8 bytes of the id).
-        // thread_*: the name of what it replies to. hidden: ViewStore.Visibility,
-        // or 3, hidden after it was shown. mention: 1 where its text of today mentions the own
-        // member.
+        // The view: the position of each message. key_*: its name (hlc, first 8 bytes of the id).
+        // thread_*: the name of what it replies to. hidden: ViewStore.Visibility, or 3, hidden
+        // after it was shown. mention: 1 if its current text mentions this member.
         """
         CREATE TABLE message(did INTEGER NOT NULL, sort INTEGER NOT NULL, arr INTEGER NOT NULL,
             key_hlc INTEGER NOT NULL, key_id INTEGER NOT NULL, gid INTEGER NOT NULL,
@@ -414,30 +417,30 @@ public enum Schema {
         registers, annotation, annotationArrival, annotationHead, annotationPin, annotationPast,
         annotationCiting,
 
-        // What happened, by reference only. type: EventType. arr: the operation, or NULL.
-        // extra: Enc of what has no operation. backfill: it came by a first sync.
+        // Events, by reference only. type: EventType. arr: the operation, or NULL. extra: Enc of
+        // data that no operation contains. backfill: it belongs to a first sync.
         """
         CREATE TABLE event(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, type INTEGER NOT NULL,
             workspace INTEGER, did INTEGER, arr INTEGER, extra BLOB, backfill INTEGER NOT NULL)
         """,
 
-        // How far each named reader has come.
+        // The position of each named reader.
         """
         CREATE TABLE reader(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL)
             WITHOUT ROWID
         """,
 
-        // Answers to repeat: a keyed hash of (method, key) and of the parameters, and a
-        // reference to what was made.
+        // Idempotent answers: a keyed hash of (method, key) and of the parameters, and a
+        // reference to the result.
         """
         CREATE TABLE request(key BLOB PRIMARY KEY, body BLOB NOT NULL, made BLOB NOT NULL,
             at INTEGER NOT NULL) WITHOUT ROWID
         """,
 
-        // What is remembered of peers: an encoded entry of the address book.
+        // Peers: an encoded entry of the address book.
         "CREATE TABLE peer(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 
-        // The last state that we and a peer both had: root, and our arrival number then.
+        // The last state that this node and a peer agreed on: root, and our arrival number then.
         """
         CREATE TABLE agreed(device BLOB NOT NULL, workspace INTEGER NOT NULL, root BLOB NOT NULL,
             arr INTEGER NOT NULL, PRIMARY KEY(device, workspace)) WITHOUT ROWID

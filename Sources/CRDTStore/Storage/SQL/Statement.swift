@@ -3,9 +3,9 @@ private import CSQLite
 /// A prepared statement.
 ///
 /// Values go in through a `Binder` or as `SQLValue`s and come out through a lent `Row`; SQLite's
-/// pointers stay in this file, `Binder.swift` and `Row.swift`. It is reset on every way out, so no
-/// read transaction (but that of a held snapshot) and no bound value outlives a call. One thread,
-/// like its connection.
+/// pointers stay in this file, `Binder.swift` and `Row.swift`. It is reset on every exit, so no
+/// read transaction (except a held snapshot) and no bound value outlives a call. One thread, like
+/// its connection.
 ///
 /// ```swift
 /// let insert = try connection.statement("INSERT INTO note VALUES (?1, ?2)")
@@ -25,18 +25,18 @@ public final class Statement {
     /// Whether a call is under way; a statement cannot run inside its own rows.
     private(set) var isRunning = false
 
-    /// The first failure to bind, thrown before the statement runs.
+    /// The first binding failure, thrown before the statement runs.
     var bindStatus = SQLITE_OK
-    /// Where bound bytes live while the statement runs: a copy, but without an allocation a row.
+    /// Memory for bound bytes while the statement runs: a copy, but without an allocation per row.
     let arena: UnsafeMutableRawPointer
     var arenaUsed = 0
 
-    /// Bytes of the arena: an operation's columns without a large payload. What does not fit is
-    /// copied by SQLite instead.
+    /// Bytes of the arena: an operation's columns without a large payload. SQLite
+    /// copies what does not fit.
     static let arenaByteCount = 2048
 
-    /// - Parameter isSetting: a pragma about the connection, which counts as writing to SQLite
-    ///   and cannot run inside of a transaction.
+    /// - Parameter isSetting: a pragma about the connection, which SQLite regards as writing, and
+    ///   which cannot run inside of a transaction.
     init(
         _ sql: String, on database: DatabaseHandle, isSetting: Bool = false
     ) throws(StorageError) {
@@ -75,8 +75,8 @@ extension Statement {
     ///
     /// Parameters that `bind` leaves out are NULL.
     ///
-    /// - Throws: `StorageError`; the statement then had no effect. Look at
-    ///   `Connection.isInTransaction`: SQLite may have undone the whole transaction.
+    /// - Throws: `StorageError`; the statement then had no effect. Check
+    ///   `Connection.isInTransaction`: SQLite may have rolled back the whole transaction.
     public func run(_ bind: (borrowing Binder) -> Void) throws(StorageError) {
         try start()
         defer { finish() }
@@ -98,7 +98,7 @@ extension Statement {
         try run { $0.bind(values) }
     }
 
-    /// Runs the statement and lends each row to `body`, until that says stop.
+    /// Runs the statement and passes each row to `body`, until that returns `stop`.
     public func scan(
         _ bind: (borrowing Binder) -> Void,
         _ body: (borrowing Row) throws(StorageError) -> AfterRow
@@ -112,15 +112,15 @@ extension Statement {
         }
     }
 
-    /// What `scan` does after a row.
+    /// How `scan` continues after a row.
     public enum AfterRow: Equatable, Sendable {
-        /// On to the next row.
+        /// Continue with the next row.
         case next
-        /// No more rows are wanted.
+        /// End the scan.
         case stop
     }
 
-    /// Runs the statement and lends each row to `body`, until that says stop.
+    /// Runs the statement and passes each row to `body`, until that returns `stop`.
     ///
     /// - Precondition: there are as many values as the statement has parameters.
     public func scan(
@@ -130,7 +130,7 @@ extension Statement {
         try scan({ $0.bind(values) }, body)
     }
 
-    /// Runs the statement and lends every row to `body`.
+    /// Runs the statement and passes every row to `body`.
     ///
     /// - Precondition: there are as many values as the statement has parameters.
     public func forEachRow(
@@ -142,7 +142,7 @@ extension Statement {
         }
     }
 
-    /// What `read` makes of the first row, or `nil` when there is none.
+    /// The result of `read` for the first row, or `nil` if there is none.
     ///
     /// - Precondition: there are as many values as the statement has parameters.
     public func firstRow<Value>(
@@ -151,7 +151,7 @@ extension Statement {
         try firstRow(values, read: read)
     }
 
-    /// What `read` makes of the first row, or `nil` when there is none.
+    /// The result of `read` for the first row, or `nil` if there is none.
     ///
     /// - Precondition: there are as many values as the statement has parameters.
     public func firstRow<Value>(
@@ -165,7 +165,7 @@ extension Statement {
         return value
     }
 
-    /// What `read` makes of every row, in the statement's order.
+    /// The results of `read` for all rows, in the statement's order.
     ///
     /// - Precondition: there are as many values as the statement has parameters.
     public func rows<Value>(
@@ -174,7 +174,7 @@ extension Statement {
         try rows(values, read: read)
     }
 
-    /// What `read` makes of every row, in the statement's order.
+    /// The results of `read` for all rows, in the statement's order.
     ///
     /// - Precondition: there are as many values as the statement has parameters.
     public func rows<Value>(
@@ -208,14 +208,14 @@ extension Statement {
         return value
     }
 
-    /// Runs BEGIN, COMMIT and their like, which no transaction has to surround.
+    /// Runs BEGIN, COMMIT and the like, which need no surrounding transaction.
     func runControl() throws(StorageError) {
         isRunning = true
         defer { finish() }
         while try step() {}
     }
 
-    /// Begins a query and leaves it open: its transaction for reading holds until `leaveRow()`.
+    /// Starts a query and leaves it open: its read transaction lasts until `leaveRow()`.
     func standOnFirstRow() throws(StorageError) {
         try start()
         do throws(StorageError) {
@@ -226,7 +226,7 @@ extension Statement {
         }
     }
 
-    /// Ends what `standOnFirstRow()` began.
+    /// Ends the query of `standOnFirstRow()`.
     func leaveRow() { if isRunning { finish() } }
 
     private func start() throws(StorageError) {
@@ -258,7 +258,7 @@ extension Statement {
     }
 
     private func finish() {
-        // It repeats the step's error, which has been thrown.
+        // Returns the step's error again, which was already thrown.
         sqlite3_reset(pointer)
         if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
         arenaUsed = 0

@@ -1,17 +1,18 @@
 private import CSQLite
 
-/// What the disk, or SQLite on its behalf, refused.
+/// An error of the disk, or of SQLite.
 ///
-/// Carries the statement and never a bound value, so that it may be logged and shown.
+/// It contains the statement and never a bound value, so it may be logged and shown.
 public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What went wrong, as far as a caller acts on it.
+    /// The kind of error, as far as callers distinguish.
     public enum Kind: Equatable, Sendable {
         /// The disk, the quota or the page limit is exhausted. May work again once there is room.
         case full
-        /// Reading, writing or syncing failed. After a failed fsync Linux forgets the unwritten
-        /// pages, so a retry would lie: nothing is written any more until the process restarts.
+        /// Reading, writing or syncing failed. After a failed fsync Linux forgets the
+        /// unwritten pages, so a retry would falsely succeed: nothing is written any more
+        /// until the process restarts.
         case ioFailure
-        /// The file is a database whose pages contradict each other, or no database at all.
+        /// The file is a damaged database, or not a database.
         case corrupt
         /// A database, but of another program.
         case notOurs
@@ -25,31 +26,31 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         case cannotOpen
         /// The file, its folder or the connection allows no writing.
         case readOnly
-        /// Somebody else holds a lock for longer than we wait.
+        /// Another process holds a lock for longer than we wait.
         case busy
         /// A constraint of the schema. `isUniqueViolation` tells the common one.
         case constraint
         /// SQLite ran into its own heap limit, or a value is larger than it takes.
         case noMemory
-        /// SQLite rolled the whole transaction back by itself after an earlier error, so
-        /// everything since `begin()` is undone.
+        /// SQLite rolled back the whole transaction by itself after an earlier error, so everything
+        /// since `begin()` is undone.
         case transactionLost
         /// A bug of ours: wrong SQL, wrong order of calls, a parameter that does not exist.
         case misuse
-        /// Anything else; `code` says what.
+        /// Anything else; see `code`.
         case other
     }
 
-    /// What a caller decides by.
+    /// The kind, for callers' decisions.
     public let kind: Kind
     /// SQLite's extended result code, or 0 when SQLite was not asked.
     public let code: Int32
-    /// What SQLite says, in English, without values.
+    /// SQLite's message, in English, without values.
     public let message: String
-    /// The SQL that failed, or what was being done.
+    /// The SQL that failed, or the action.
     public let statement: String
 
-    /// An error that SQLite did not report itself.
+    /// An error that was not reported by SQLite.
     public init(_ kind: Kind, _ message: String, statement: String = "") {
         self.kind = kind
         code = 0
@@ -60,7 +61,7 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
     /// The last failure of a connection.
     ///
     /// - Parameters:
-    ///   - code: the extended code that the failed call gave back.
+    ///   - code: the extended code of the failed call.
     ///   - database: SQLite's handle, or `nil` when there is none to ask.
     init(code: Int32, database: OpaquePointer?, statement: String) {
         let systemError = database.map { sqlite3_system_errno($0) } ?? 0
@@ -73,7 +74,7 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         default: self.kind = kind
         }
         self.code = code
-        // The connection's text belongs to its last failure, which may be an older one.
+        // The connection's message belongs to its last failure, which may be an older one.
         if let database, sqlite3_extended_errcode(database) == code {
             message = String(cString: sqlite3_errmsg(database))
         } else {
@@ -94,12 +95,12 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         return "\(kind)\(code): \(message)" + (statement.isEmpty ? "" : " [\(statement)]")
     }
 
-    /// What files of a database have failed with since they were opened: SQLite keeps that with each
-    /// file, and of some failures nowhere else.
+    /// The failures of a database's files since they were opened: SQLite records them with each
+    /// file, and some nowhere else.
     ///
-    /// - Returns: whether the disk has refused something: what it did not give is not damaged, may well
-    ///   be there tomorrow, and must not be put aside for a store that is built without it; and
-    ///   whether a quota was used up.
+    /// - Returns: whether the disk refused a read or write: such data is not damaged, may
+    ///   be readable later, and must not be replaced by a rebuilt store; and whether a
+    ///   quota was exhausted.
     private static func fileFailures(
         _ database: OpaquePointer
     ) -> (isDisk: Bool, isQuota: Bool) {
@@ -130,8 +131,9 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Growing the shared-memory index is an I/O error to SQLite even when only room is missing;
-    /// no committed byte is at stake there. A failed sync stays an I/O failure whatever its cause.
+    /// To SQLite, failing to grow the shared-memory index is an I/O error even if only
+    /// space is missing; no committed byte is at risk there. A failed sync stays an I/O
+    /// failure whatever its cause.
     private static func ioKind(code: Int32, isFull: Bool) -> Kind {
         switch Int(code) {
         case WSX_IOERR_NOMEM: .noMemory

@@ -1,11 +1,11 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Which tables a store has, and in which page of its file each begins: what SQLite keeps in a few
-/// pages of the file itself, without which it reads nothing of the rest.
+/// A store's tables with the root page of each: what SQLite keeps in a few pages of the file,
+/// without which the rest is unreadable.
 ///
-/// A copy of it is kept beside the store. It changes with the version of the schema alone: tables
-/// never move, since the file is never vacuumed.
+/// A copy is kept beside the store. It changes only with the version of the schema: tables never
+/// move, since the file is never vacuumed.
 ///
 /// - Source: https://www.sqlite.org/fileformat2.html, 1.3, 1.6 and 2.6
 public struct StoreSchema: Equatable, Sendable {
@@ -15,7 +15,7 @@ public struct StoreSchema: Equatable, Sendable {
         let name: String
         let table: String
         let root: UInt64
-        /// `nil` for an index that SQLite makes by itself.
+        /// `nil` for an automatic index.
         let sql: String?
     }
 
@@ -39,10 +39,10 @@ public struct StoreSchema: Equatable, Sendable {
     /// Far more than there are.
     private static let entriesMax = 1_024
     private static let textBytesMax = 64 * 1_024
-    /// A longer file is none of ours.
+    /// A longer file is not ours.
     public static let fileBytesMax = 1_024 * 1_024
 
-    /// What the file beside the store holds: 32 bytes that hash the rest, and an array.
+    /// The content of the file beside the store: a 32-byte hash of the rest, and an array.
     public var fileBytes: [UInt8] {
         var encoder = CBOREncoder()
         encoder.array(count: 1 + entries.count)
@@ -56,7 +56,7 @@ public struct StoreSchema: Equatable, Sendable {
         return Self.hash(encoder.bytes[...]) + encoder.bytes
     }
 
-    /// - Parameter fileBytes: `nil` comes of bytes that are not those that were written.
+    /// - Parameter fileBytes: gives `nil` if they have changed since they were written.
     public init?(fileBytes: [UInt8]) {
         let body = fileBytes.dropFirst(32)
         guard fileBytes.count > 32, Self.hash(body) == Array(fileBytes.prefix(32)) else {
@@ -87,15 +87,15 @@ public struct StoreSchema: Equatable, Sendable {
         Hash.personal("wsx-schema1", Array(body))
     }
 
-    // MARK: Putting it back
+    // MARK: Restoring it
 
     /// Bytes of a page of a store.
     public static let pageBytes = 8_192
 
-    /// Whether what a damaged store says of its tables is what is kept here. One bit of it may give
-    /// a table the pages of another one.
+    /// Whether a damaged store's schema equals the copy. One flipped bit may give a table
+    /// another one's pages.
     ///
-    /// - Throws: what is no damage: a disk that does not give a page back may do so later.
+    /// - Throws: errors other than damage: a disk that fails to return a page may do so later.
     public func isReadable(in connection: Connection) throws(StorageError) -> Bool {
         do throws(StorageError) {
             return try StoreSchema(of: connection).entries == entries
@@ -105,7 +105,7 @@ public struct StoreSchema: Equatable, Sendable {
         }
     }
 
-    /// The first page of a store without a schema, in the place of one that is damaged.
+    /// A first page without a schema, to replace a damaged one.
     ///
     /// - Parameter pageCount: of the file.
     public func firstPage(pageCount: UInt32) -> [UInt8] {
@@ -117,23 +117,23 @@ public struct StoreSchema: Equatable, Sendable {
             [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
         }
         put([UInt8]("SQLite format 3\0".utf8), at: 0)
-        // Pages of 8 KiB, a write-ahead log, nothing reserved, and the shares that are prescribed.
+        // Pages of 8 KiB, a write-ahead log, nothing reserved, and the prescribed fractions.
         put([0x20, 0, 2, 2, 0, 64, 32, 32], at: 16)
-        // The size counts where the two counters of changes are the same. No page is free.
+        // The size is valid if the two change counters are equal. No page is free.
         put(number(1) + number(pageCount), at: 24)
-        // The cookie of the schema, its format, and UTF-8.
+        // The schema cookie, its format, and UTF-8.
         put(number(1) + number(4), at: 40)
         put(number(1), at: 56)
         put(number(UInt32(truncatingIfNeeded: version)), at: 60)
         put(number(Connection.Mode.main.applicationID), at: 68)
         put(number(1) + number(3_040_000), at: 92)
-        // A leaf of a table, without a row: its content begins at the end of the page.
+        // A table leaf without rows: its content begins at the end of the page.
         put([0x0d, 0, 0, 0, 0, 0x20, 0, 0], at: 100)
         return page
     }
 
-    /// Writes the rows of the schema into a store whose first page is `firstPage`. Whoever wants to
-    /// read its tables opens it anew.
+    /// Writes the schema into a store whose first page is `firstPage`. The store must be reopened
+    /// to read its tables.
     ///
     /// - Parameter connection: opened as damaged.
     public func write(into connection: Connection) throws(StorageError) {
@@ -148,7 +148,7 @@ public struct StoreSchema: Equatable, Sendable {
         try connection.commit()
     }
 
-    /// A damaged store in memory, with its schema put back where it cannot be read.
+    /// A damaged store's image, with its schema restored if it was unreadable.
     public func mended(_ image: [UInt8]) throws(StorageError) -> [UInt8] {
         do throws(StorageError) {
             if try isReadable(in: Connection(image: image, isDamaged: true)) { return image }

@@ -1,10 +1,10 @@
-/// What is known of blobs: which there are, what is held of each, which messages name them, and
-/// which other devices hold all of one. Their chunks lie in files beside the store.
+/// The known blobs: what is held of each, which messages refer to them, and which other devices
+/// hold all of one. Their chunks are in files beside the store.
 ///
-/// Roots and maps are bytes here, and are understood by the layers above.
+/// Roots and maps are raw bytes here; the layers above decode them.
 public final class BlobTable {
     private let connection: Connection
-    /// Bytes of ciphertext that are held, of all blobs.
+    /// Held bytes of ciphertext, of all blobs.
     public private(set) var byteCount: Int64 = 0
 
     init(_ connection: Connection) throws(StorageError) {
@@ -14,7 +14,8 @@ public final class BlobTable {
             try connection.statement("SELECT ifnull(sum(bytes), 0) FROM blob").integer() ?? 0
     }
 
-    /// What `meta` has as long as files of messages are not noted, of which an earlier version noted less.
+    /// The key in `meta` while files of messages still have to be indexed, of which an earlier
+    /// version indexed fewer.
     public static let unreadFiles = "files.unread"
 
     /// One blob.
@@ -25,15 +26,15 @@ public final class BlobTable {
         public let root: [UInt8]
         /// Bytes of the file.
         public let size: Int64
-        /// Which chunks are held, encoded.
+        /// The held chunks, encoded.
         public let map: [UInt8]
-        /// Bytes of ciphertext that these have.
+        /// Their bytes of ciphertext.
         public let byteCount: Int64
-        /// When it was read, sent or received last, milliseconds since 1970.
+        /// When it was last read, sent or received, milliseconds since 1970.
         public let usedAt: Int64
         /// Whether it is being fetched.
         public let isWanted: Bool
-        /// Whether it stays on purpose.
+        /// Whether it is kept by request.
         public let isKept: Bool
         /// Whether it was put here.
         public let isOwn: Bool
@@ -48,7 +49,7 @@ public final class BlobTable {
             isKept: row.integer(7) == 1, isOwn: row.integer(8) == 1)
     }
 
-    /// The blobs of which something is held, in a store that nobody has opened as one.
+    /// The partly held blobs in a database that is not opened as a store.
     public static func stored(in connection: Connection) throws(StorageError) -> [Row] {
         try connection.statement("SELECT \(columns) FROM blob WHERE bytes > 0 ORDER BY bid")
             .rows { row($0) }
@@ -65,7 +66,7 @@ public final class BlobTable {
             .firstRow(.integer(number)) { Self.row($0) }
     }
 
-    /// The blobs of which the name begins with these bytes, ascending by size; at most 16.
+    /// The blobs whose names begin with these bytes, ascending by size; at most 16.
     public func rows(startingWith prefix: [UInt8]) throws(StorageError) -> [Row] {
         let padding = max(0, 32 - prefix.count)
         return try connection.statement(
@@ -86,8 +87,7 @@ public final class BlobTable {
         ).firstRow(.blob(root), .integer(size)) { Self.row($0) }
     }
 
-    /// Every blob, in the order of their numbers. Only for what looks at all of them: a start, and the
-    /// cache.
+    /// Every blob, by number. Only for scans: at a start, and by the cache.
     public func rows() throws(StorageError) -> [Row] {
         try connection.statement("SELECT \(Self.columns) FROM blob ORDER BY bid").rows {
             Self.row($0)
@@ -104,9 +104,9 @@ public final class BlobTable {
         ).rows(.integer(number), .integer(Int64(limit))) { Self.row($0) }
     }
 
-    /// Enters a blob of which nothing is held, unless it is there.
+    /// Adds a blob of which nothing is held, unless it exists.
     ///
-    /// - Parameter map: of no chunks, encoded.
+    /// - Parameter map: the empty map, encoded.
     /// - Returns: its number, and whether it is new.
     public func enter(
         root: [UInt8], size: Int64, map: [UInt8], at time: Int64
@@ -124,7 +124,7 @@ public final class BlobTable {
         return (number, true)
     }
 
-    /// Notes what is held of a blob.
+    /// Sets what is held of a blob.
     public func setHeld(
         _ map: [UInt8], byteCount: Int64, of number: Int64, at time: Int64
     ) throws(StorageError) {
@@ -134,29 +134,29 @@ public final class BlobTable {
         self.byteCount += byteCount - before
     }
 
-    /// What may be said of a blob, beside what is held.
+    /// Flags of a blob.
     public enum Mark: String, Sendable {
         /// It is being fetched.
         case wanted
-        /// It stays on purpose.
+        /// It is kept by request.
         case kept
         /// It was put here.
         case own
     }
 
-    /// Says something of a blob, or takes it back.
+    /// Sets or clears a flag of a blob.
     public func set(_ mark: Mark, _ isOn: Bool, of number: Int64) throws(StorageError) {
         try connection.statement("UPDATE blob SET \(mark.rawValue) = ? WHERE bid = ?")
             .run(.integer(isOn ? 1 : 0), .integer(number))
     }
 
-    /// Notes that a blob was read or sent.
+    /// A blob was read or sent.
     public func touch(_ number: Int64, at time: Int64) throws(StorageError) {
         try connection.statement("UPDATE blob SET used = ? WHERE bid = ?")
             .run(.integer(time), .integer(number))
     }
 
-    /// Forgets a blob that no message names, and who holds it.
+    /// Removes an unreferenced blob, with its holders.
     public func remove(_ number: Int64) throws(StorageError) {
         byteCount -= try row(number)?.byteCount ?? 0
         try connection.statement("DELETE FROM blob_holder WHERE bid = ?").run(.integer(number))
@@ -165,18 +165,18 @@ public final class BlobTable {
 
     // MARK: References
 
-    /// Which message names a blob, and where.
+    /// A message's reference to a blob.
     public struct Reference: Sendable, Equatable {
         /// The message's arrival number.
         public let arrival: Int64
-        /// The place in its manifest.
+        /// The index in its manifest.
         public let item: Int64
         /// The blob.
         public let blob: Int64
         /// The short number of the document.
         public let document: Int64
 
-        /// The message that arrived as number `arrival` names this blob.
+        /// The message with arrival number `arrival` refers to this blob.
         public init(arrival: Int64, item: Int64, blob: Int64, document: Int64) {
             self.arrival = arrival
             self.item = item
@@ -185,7 +185,7 @@ public final class BlobTable {
         }
     }
 
-    /// Notes that a message names a blob.
+    /// Adds a message's reference to a blob.
     public func refer(_ reference: Reference) throws(StorageError) {
         try connection.statement("INSERT OR REPLACE INTO blob_reference VALUES(?, ?, ?, ?)").run(
             .integer(reference.arrival), .integer(reference.item), .integer(reference.blob),
@@ -198,7 +198,7 @@ public final class BlobTable {
             document: row.integer(3))
     }
 
-    /// The messages that name a blob, the first first.
+    /// The messages that refer to a blob, the first first.
     public func references(
         to number: Int64, limit: Int
     ) throws(StorageError) -> [Reference] {
@@ -210,14 +210,14 @@ public final class BlobTable {
         ).rows(.integer(number), .integer(Int64(limit))) { Self.reference($0) }
     }
 
-    /// Whether a message names a blob.
+    /// Whether a message refers to a blob.
     public func isReferenced(_ number: Int64) throws(StorageError) -> Bool {
         try !references(to: number, limit: 1).isEmpty
     }
 
-    /// The blobs that messages of a document name, those of the newest first.
+    /// The blobs that messages of a document refer to, the newest messages first.
     ///
-    /// - Parameter arrival: only of messages that came before this one.
+    /// - Parameter arrival: only messages that arrived before this one.
     public func references(
         ofDocument document: Int64, before arrival: Int64, limit: Int
     ) throws(StorageError) -> [Reference] {
@@ -231,7 +231,7 @@ public final class BlobTable {
         }
     }
 
-    /// The blobs that no message names and that nobody keeps. Looks at all of them.
+    /// The blobs without references that are not kept. Scans all of them.
     public func unreferenced() throws(StorageError) -> [Row] {
         try connection.statement(
             """
@@ -243,16 +243,16 @@ public final class BlobTable {
 
     // MARK: Holders
 
-    /// Who said to hold all of a blob.
+    /// A device that announced holding all of a blob.
     public struct Holder: Sendable, Equatable {
         /// The device, 32 bytes.
         public let device: [UInt8]
-        /// Which chunks it said to hold, encoded: all of them.
+        /// The announced chunks, encoded: all of them.
         public let map: [UInt8]
         /// When, milliseconds since 1970.
         public let heardAt: Int64
 
-        /// A device said to hold these chunks.
+        /// A device's announcement of these chunks.
         public init(device: [UInt8], map: [UInt8], heardAt: Int64) {
             self.device = device
             self.map = map
@@ -260,7 +260,7 @@ public final class BlobTable {
         }
     }
 
-    /// Notes that a device said to hold all of a blob; `nil` where it does not, or no longer.
+    /// Records that a device holds all of a blob; `nil` if it does not, or no longer.
     public func setHolder(
         _ device: [UInt8], _ map: [UInt8]?, of number: Int64, at time: Int64
     ) throws(StorageError) {
@@ -273,7 +273,7 @@ public final class BlobTable {
             .run(.integer(number), .blob(device), .blob(map), .integer(time))
     }
 
-    /// Who said to hold all of a blob, by device.
+    /// The holders of all of a blob, by device.
     public func holders(of number: Int64) throws(StorageError) -> [Holder] {
         try connection.statement(
             "SELECT device, map, heard FROM blob_holder WHERE bid = ? ORDER BY device"
@@ -284,7 +284,7 @@ public final class BlobTable {
 }
 
 extension ViewStore {
-    /// Forgets which blobs a message names.
+    /// Removes a message's references.
     func forgetBlobReferences(of arrival: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM blob_reference WHERE arr = ?").run(.integer(arrival))
     }

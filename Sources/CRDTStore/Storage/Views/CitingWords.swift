@@ -1,16 +1,16 @@
 import WorkspaceModel
 
-/// What only one word is true about, of several that may cite each other (PROTOCOL.md, 3.2): the
-/// name of some rows of a table of the view.
+/// A register whose operations cite the ones they overwrite (PROTOCOL.md, 3.2): the key of some
+/// rows in a table of the view.
 protocol CitingRegister {
-    /// The table, and how it is asked.
+    /// The SQL of its table.
     static var statements: CoveringStatements { get }
-    /// What names what the words of the register cite.
+    /// The key of the citations of the register's operations.
     var place: [SQLValue] { get }
-    /// What names the register; begins with `place`.
+    /// The key of the register; begins with `place`.
     var values: [SQLValue] { get }
-    /// Where the words are that a word of this register overwrites; of those its words overwrite others
-    /// here.
+    /// The register whose operations an operation of this one overwrites; it may
+    /// differ from this one.
     var overwritten: Self { get }
 }
 
@@ -18,34 +18,34 @@ extension CitingRegister {
     var overwritten: Self { self }
 }
 
-/// How a table of words is asked which of them are overwritten. A row has the columns of its
-/// register, `id`, `hidden` (1 where it is not valid) and `covered`; what it cites are rows of
-/// another table, with the columns of the place, `id` and `cited`.
+/// The SQL to find overwritten operations in a table. A row has the columns of its register, `id`,
+/// `hidden` (1 if invalid) and `covered`; its citations are rows of another table, with the columns
+/// of the place, `id` and `cited`.
 struct CoveringStatements {
-    /// What holds of the rows of one register, for its values.
+    /// The condition for the rows of one register, with its values.
     let match: String
-    /// `hidden` of a word.
+    /// `hidden` of an operation.
     let state: String
-    /// How many valid words cite a word.
+    /// How many valid operations cite an operation.
     let count: String
-    /// Where the operation of a word is stored.
+    /// The arrival number of an operation.
     let arrival: String
-    /// Notes that a word cites another.
+    /// Records a citation.
     let cite: String
-    /// What a word cites.
+    /// The citations of an operation.
     let cited: String
-    /// Changes whether a word is valid.
+    /// Sets the validity of an operation.
     let hide: String
-    /// Changes how many valid words cite a word.
+    /// Changes how many valid operations cite an operation.
     let cover: String
-    /// Forgets a word, and what it cites.
+    /// Removes an operation with its citations.
     let remove: [String]
 
     /// - Parameters:
-    ///   - rows: the table of words.
-    ///   - past: the table of what they cite; its index `…_citing` finds what cites something.
-    ///   - place: the columns that name a place.
-    ///   - others: those that name a register of the place.
+    ///   - rows: the table of operations.
+    ///   - past: the table of their citations; its index `…_citing` finds the citing operations.
+    ///   - place: the columns of a place.
+    ///   - others: those of a register within the place.
     init(
         _ rows: String, citing past: String, by index: String, place: [String],
         others: [String] = []
@@ -58,7 +58,7 @@ struct CoveringStatements {
         }
         match = "WHERE \(equal(columns))"
         state = "SELECT hidden FROM \(rows) \(match) AND id = ?"
-        // The place is given twice: of what is cited, and of what cites it.
+        // The place is given twice: for the cited operation, and for the citing one.
         count = """
             SELECT count(*) FROM \(past) p INDEXED BY \(index) CROSS JOIN \(rows) a
                 ON \(all(columns.map { "a.\($0) = ?" })) AND a.id = p.id
@@ -76,12 +76,12 @@ struct CoveringStatements {
     }
 }
 
-/// Which words are overwritten: those that a valid one of their register cites. Each row counts
-/// these, so that a word that comes, goes or changes its verdict costs what it cites itself.
+/// Maintains which operations are overwritten: those cited by a valid one of their register. Each
+/// row counts these, so that adding, removing or judging an operation costs only its own citations.
 struct CitingWords {
     let connection: Connection
 
-    /// Whether a word is valid; `nil` where it has no row.
+    /// Whether an operation is valid; `nil` without a row.
     func isValid(
         _ id: OperationID, in register: some CitingRegister
     ) throws(StorageError) -> Bool? {
@@ -89,9 +89,9 @@ struct CitingWords {
             .firstRow(register.values + [.blob(id.bytes)]) { $0.integer(0) == 0 }
     }
 
-    /// Notes what a word cites, whatever that is; before its own row is there.
+    /// Records an operation's citations, before its own row exists.
     ///
-    /// - Returns: how many valid words cite it: they may have been opened before.
+    /// - Returns: how many valid operations cite it: they may have been read before.
     func noteCited(
         _ cited: [OperationID], by id: OperationID, in register: some CitingRegister
     ) throws(StorageError) -> Int64 {
@@ -105,7 +105,7 @@ struct CitingWords {
             ) { $0.integer(0) } ?? 0
     }
 
-    /// Changes whether a word is valid, and what it overwrites.
+    /// Changes whether an operation is valid, and so what it overwrites.
     ///
     /// - Returns: whether anything changed.
     func setValid(
@@ -118,7 +118,7 @@ struct CitingWords {
         return true
     }
 
-    /// Removes a word as if it had never come.
+    /// Removes an operation as if it had never arrived.
     func removeWord(
         _ id: OperationID, from register: some CitingRegister
     ) throws(StorageError) {
@@ -130,8 +130,8 @@ struct CitingWords {
         }
     }
 
-    /// Counts one valid word more, or less, for each that a word cites. What is of no row is passed
-    /// over.
+    /// Adds or removes one valid citation for each operation that an operation cites. Ignores cited
+    /// ones without a row.
     func cover(
         citedBy id: OperationID, in register: some CitingRegister, by step: Int64
     ) throws(StorageError) {
@@ -141,8 +141,8 @@ struct CitingWords {
         }
     }
 
-    /// What a new word has to cite, by arrival number: `heads`, and where these are few what they
-    /// cite themselves, so that it overwrites that too when one of them loses its effect.
+    /// What a new operation has to cite, by arrival number: `heads`, and if these are few also what
+    /// they cite, so that this stays overwritten when one of them becomes invalid.
     func whatToCite(
         _ heads: [(id: OperationID, arrival: Int64)], in register: some CitingRegister
     ) throws(StorageError) -> [Int64] {

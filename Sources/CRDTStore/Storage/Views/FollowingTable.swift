@@ -1,13 +1,13 @@
 public import WorkspaceModel
 
-/// Who follows a channel: of each member the word that counts.
+/// The followers of channels: for each member the operation that counts.
 ///
-/// What is said about one member in one channel is a register (PROTOCOL.md, 4.1). Every word of it is
-/// a row of `following`, valid or not, so that one whose verdict turns or that is deleted gives way to
-/// others without anything being opened, also while the keys are dropped. A word overwrites those that
-/// say the opposite. Of those that nothing overwrites the member's own come first, then the largest
-/// (hlc, id). The word that counts is a row of `subscription`; by which one the member came in is the
-/// first of those that say the same, so that saying it again moves nothing.
+/// Following is a register per member and channel (PROTOCOL.md, 4.1). Every operation of it is a
+/// row of `following`, valid or not, so that an invalidated or deleted one is replaced by others
+/// without decrypting anything, even while the keys are dropped. An operation overwrites those that
+/// say the opposite. Among the heads the member's own come first, then the largest (hlc, id). The
+/// one that counts is a row of `subscription`; the member joined by the first of those that say the
+/// same, so that repeating it changes nothing.
 public final class FollowingTable {
     let connection: Connection
     private let memory: ViewMemory
@@ -18,14 +18,14 @@ public final class FollowingTable {
         citing = CitingWords(connection: connection)
     }
 
-    // MARK: Words
+    // MARK: Operations
 
-    /// Takes over what an operation says about one member, or whether it is valid now. Every order
-    /// gives the same rows.
+    /// Records what an operation says about one member, or its changed validity. Any order gives
+    /// the same rows.
     ///
-    /// - Parameter cited: what it overwrites where that is of its register; nothing for a word that
-    ///   names several.
-    /// - Returns: whether the member follows the channel now and did not before, or the reverse.
+    /// - Parameter cited: what it overwrites, as far as it is of its register; empty for an
+    ///   operation that names several members.
+    /// - Returns: whether the member now follows the channel and did not before, or the reverse.
     @discardableResult
     public func fold(
         _ word: ViewStore.FollowingWord, citing cited: [OperationID], isValid: Bool
@@ -51,7 +51,7 @@ public final class FollowingTable {
         return try isFollowing(register.member, register.document) != before
     }
 
-    /// Changes whether the words with these arrival numbers are valid; others are passed over.
+    /// Sets the validity of the follow operations among these arrival numbers.
     ///
     /// - Returns: whether there were any.
     public func setValid(
@@ -68,10 +68,10 @@ public final class FollowingTable {
         return hasChanged
     }
 
-    /// Forgets what an operation says about following a channel, as if it had never come: it is
-    /// deleted, or not stored any more.
+    /// Removes an operation's rows as if it had never arrived: it was deleted, or
+    /// is no longer stored.
     ///
-    /// - Returns: whether it said anything.
+    /// - Returns: whether there were any.
     @discardableResult
     public func forgetWord(_ arrival: Int64) throws(StorageError) -> Bool {
         let words = try words(at: arrival)
@@ -82,7 +82,7 @@ public final class FollowingTable {
         return !words.isEmpty
     }
 
-    /// The rows of one operation: one for each whom it names.
+    /// The rows of one operation: one for each member it names.
     private func words(
         at arrival: Int64
     ) throws(StorageError) -> [(FollowingMeaning, OperationID)] {
@@ -95,7 +95,8 @@ public final class FollowingTable {
         }
     }
 
-    /// Has the word that counts stand for a member, and the one by which he came in.
+    /// Updates a member's row of `subscription`: the operation that counts, and the one
+    /// by which they joined.
     private func renewSubscription(_ register: ViewStore.FollowingRegister) throws(StorageError) {
         memory.changes.documents.insert(register.document)
         let head = try connection.statement(
@@ -116,7 +117,7 @@ public final class FollowingTable {
         ).run(register.values + [.integer(joined), .integer(own)])
     }
 
-    /// The words of a register that nothing overwrites, the one that counts first.
+    /// The heads of a register, the one that counts first.
     private static let followingHeads = """
         FROM following WHERE did = ? AND member = ? AND hidden = 0 AND covered = 0
             ORDER BY own DESC, hlc DESC, id DESC
@@ -124,8 +125,8 @@ public final class FollowingTable {
 
     // MARK: Followers
 
-    /// The words that nothing overwrites, the one that counts first: of these a new word about the
-    /// member cites those that say the opposite.
+    /// The heads, the one that counts first: a new operation about the member cites those
+    /// that say the opposite.
     public func heads(
         _ register: ViewStore.FollowingRegister, limit: Int
     ) throws(StorageError) -> [ViewStore.FollowingHead] {
@@ -137,7 +138,7 @@ public final class FollowingTable {
             }
     }
 
-    /// Who follows a channel, by member id.
+    /// The followers of a channel, by member id.
     public func followers(of document: Int64) throws(StorageError) -> [MemberID] {
         try connection.statement(
             "SELECT member FROM subscription WHERE did = ? AND joined = 1 ORDER BY member"
@@ -153,8 +154,8 @@ public final class FollowingTable {
         ).integer(.integer(document), .blob(member.bytes)) == 1
     }
 
-    /// The arrival number of the word by which `member` came to follow the channel, `nil` for who does
-    /// not.
+    /// The arrival number of the operation by which `member` started to follow the channel, `nil`
+    /// for a non-follower.
     public func joiningWord(
         of member: MemberID, _ document: Int64
     ) throws(StorageError) -> Int64? {
@@ -163,10 +164,10 @@ public final class FollowingTable {
         ).integer(.integer(document), .blob(member.bytes))
     }
 
-    // MARK: What is no message
+    // MARK: Other operations
 
-    /// That an operation is a message, or is said about one. It is named in full: a bare `sort` or
-    /// `arr` would be the inner table's own.
+    /// The condition that an operation is a message, or an annotation of one. Column names are
+    /// qualified: a bare `sort` or `arr` would be the inner table's.
     static func aboutMessages(
         _ document: String, _ sort: String, _ arrival: String
     ) -> String {
@@ -182,7 +183,7 @@ extension ViewStore.FollowingRegister {
     fileprivate var values: [SQLValue] { [.integer(document), .blob(member.bytes)] }
 }
 
-/// The words of a register that say the one thing, or the other.
+/// The operations of a register that say the same.
 private struct FollowingMeaning: CitingRegister {
     let register: ViewStore.FollowingRegister
     let isJoined: Bool
@@ -202,14 +203,14 @@ private struct FollowingMeaning: CitingRegister {
 }
 
 extension ViewStore {
-    /// What is said about one member in one channel.
+    /// The register for one member in one channel.
     public struct FollowingRegister: Hashable, Sendable {
         /// The short number of the channel.
         public let document: Int64
-        /// Whom it is about.
+        /// The member.
         public let member: MemberID
 
-        /// What is said about `member` in the channel with this number.
+        /// The register of `member` in the channel with this number.
         public init(document: Int64, member: MemberID) {
             self.document = document
             self.member = member
@@ -218,20 +219,20 @@ extension ViewStore {
 
     /// What one operation says about one member.
     public struct FollowingWord: Hashable, Sendable {
-        /// About whom, and where.
+        /// The member and channel.
         public let register: FollowingRegister
         /// The operation.
         public let id: OperationID
         /// When it was written.
         public let timestamp: HybridTimestamp
-        /// The number under which it is stored.
+        /// Its arrival number.
         public let arrival: Int64
         /// Whether the member follows the channel.
         public let isJoined: Bool
-        /// Whether it is the member's own word.
+        /// Whether the member wrote it.
         public let isOwn: Bool
 
-        /// A word with the given fields.
+        /// A row with the given fields.
         public init(
             _ register: FollowingRegister, id: OperationID, at timestamp: HybridTimestamp,
             arrival: Int64, isJoined: Bool, isOwn: Bool
@@ -245,13 +246,13 @@ extension ViewStore {
         }
     }
 
-    /// A word that nothing overwrites.
+    /// A head of a register.
     public struct FollowingHead: Hashable, Sendable {
         /// Its operation's arrival number.
         public let arrival: Int64
         /// Whether the member follows the channel.
         public let isJoined: Bool
-        /// Whether it is the member's own word.
+        /// Whether the member wrote it.
         public let isOwn: Bool
     }
 }

@@ -1,9 +1,9 @@
 public import WorkspaceModel
 
 extension ViewStore {
-    /// Which edits a note is made of, and which of them count: sums of their ids, so that an edit that
-    /// comes costs the same whatever is there already. Equal on all nodes that have the same edits with
-    /// the same verdicts. What is erased is in no sum.
+    /// A note's version: sums over the ids of its valid and invalid edits, so that adding an
+    /// edit has a constant cost. Equal on all nodes with the same edits and verdicts. Erased
+    /// edits are not counted.
     public struct NoteSums: Hashable, Sendable {
         private var valid = Sum()
         private var invalid = Sum()
@@ -29,7 +29,7 @@ extension ViewStore {
             }
         }
 
-        /// Of a note without edits.
+        /// A note without edits.
         public init() {}
 
         /// How many edits there are.
@@ -44,7 +44,7 @@ extension ViewStore {
             }
         }
 
-        /// Takes an edit out.
+        /// Removes an edit.
         public mutating func remove(_ id: OperationID, _ state: NoteEditRow.State) {
             switch state {
             case .valid: valid.remove(id)
@@ -63,7 +63,7 @@ extension ViewStore {
         /// 48 bytes: the six numbers, big endian.
         public var bytes: [UInt8] { words.flatMap(bigEndianBytes) }
 
-        /// - Parameter bytes: `nil` comes of other than 48.
+        /// - Parameter bytes: gives `nil` unless there are 48.
         public init?(bytes: [UInt8]) {
             guard bytes.count == 48 else { return nil }
             let words = stride(from: 0, to: 48, by: 8).map { start in

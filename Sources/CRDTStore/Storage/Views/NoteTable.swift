@@ -1,17 +1,17 @@
 public import WorkspaceModel
 
-/// Notes: which there are, and the operations that their texts are made of. What they say is opened
-/// from the operations, and their text is made in memory.
+/// The notes, and the operations of their texts. Contents are decrypted from the operations, and
+/// texts are built in memory.
 public final class NoteTable {
     let connection: Connection
-    /// The documents of whose notes something has gone since `takeGoneNotes`.
+    /// The documents with notes that lost something since `takeGoneNotes`.
     private var goneNotes: Set<Int64> = []
-    /// Whether that is so of all.
+    /// Whether that applies to all documents.
     private var areAllNotesGone = false
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// The notes of a document, or of all, are made anew.
+    /// The notes of a document, or of all, are rebuilt.
     func forget(_ document: Int64?) {
         if let document { goneNotes.insert(document) } else { areAllNotesGone = true }
     }
@@ -20,9 +20,9 @@ public final class NoteTable {
 
     // MARK: Notes
 
-    /// The notes of a channel that count, deleted ones too, those made last first.
+    /// The valid notes of a channel, deleted ones included, the newest first.
     ///
-    /// - Parameter end: only those made before this one, `nil` for all.
+    /// - Parameter end: only notes created before this one, `nil` for all.
     public func notes(
         in document: Int64, before end: MessageKey? = nil, limit: Int
     ) throws(StorageError) -> [ViewStore.NotePlace] {
@@ -47,7 +47,7 @@ public final class NoteTable {
 
     // MARK: Edits
 
-    /// The edit with this arrival number, and the note that it is of.
+    /// The edit with this arrival number, and its note.
     public func noteEdit(
         at arrival: Int64
     ) throws(StorageError) -> (place: ViewStore.NotePlace, edit: ViewStore.NoteEditRow)? {
@@ -62,7 +62,7 @@ public final class NoteTable {
         }
     }
 
-    /// Notes an edit, or what it is for the text now.
+    /// Records an edit, or its new state.
     public func put(_ edit: ViewStore.NoteEditRow, of place: ViewStore.NotePlace)
         throws(StorageError)
     {
@@ -71,9 +71,9 @@ public final class NoteTable {
         ).run(place.values + [.integer(edit.arrival), .integer(edit.state.rawValue)])
     }
 
-    /// The edits of a note in the order of their arrival.
+    /// The edits of a note, in order of arrival.
     ///
-    /// - Parameter arrival: only those behind this one.
+    /// - Parameter arrival: only those after this one.
     public func noteEdits(
         of place: ViewStore.NotePlace, after arrival: Int64, limit: Int
     ) throws(StorageError) -> [ViewStore.NoteEditRow] {
@@ -85,7 +85,7 @@ public final class NoteTable {
         ).rows(place.values + [.integer(arrival), .integer(Int64(limit))]) { Self.noteEdit($0) }
     }
 
-    /// The edits of a note, those that came last first.
+    /// The edits of a note, the latest first.
     ///
     /// - Parameter arrival: only those before this one.
     public func latestNoteEdits(
@@ -99,20 +99,20 @@ public final class NoteTable {
         ).rows(place.values + [.integer(arrival), .integer(Int64(limit))]) { Self.noteEdit($0) }
     }
 
-    /// Removes the edits whose operations, or payloads, are not stored any more.
+    /// Removes edits whose operations, or payloads, are no longer stored.
     func removeNoteEdits(arrivals: [Int64]) throws(StorageError) {
         for arrival in arrivals {
             guard let (place, edit) = try noteEdit(at: arrival) else { continue }
             try connection.statement("DELETE FROM note_edit WHERE arr = ?").run(.integer(arrival))
-            // What is erased was in no text any more.
+            // An erased edit was already in no text.
             guard edit.state != .erased else { continue }
             goneNotes.insert(place.document)
             try removeNoteSnapshot(of: place)
         }
     }
 
-    /// Those of these keys whose operations somebody has deleted in a channel: nobody may know any more
-    /// what they said.
+    /// Those of these keys whose operations were deleted in a channel: their content may be
+    /// unknown to everybody.
     ///
     /// - Parameter keys: of operations, few.
     public func deletedKeys(
@@ -134,7 +134,7 @@ public final class NoteTable {
         return found
     }
 
-    /// The documents of whose notes something has gone since this was called last, `nil` for all.
+    /// The documents with notes that lost something since the last call, `nil` for all.
     public func takeGoneNotes() -> Set<Int64>? {
         defer { (goneNotes, areAllNotesGone) = ([], false) }
         return areAllNotesGone ? nil : goneNotes
@@ -142,7 +142,7 @@ public final class NoteTable {
 
     // MARK: Snapshots
 
-    /// The snapshot of a note; `nil` for none, and where it is none of ours.
+    /// The snapshot of a note; `nil` if there is none, or it is invalid.
     public func noteSnapshot(of place: ViewStore.NotePlace) throws(StorageError) -> ViewStore
         .NoteSnapshotRow?
     {
@@ -159,14 +159,14 @@ public final class NoteTable {
         } ?? nil
     }
 
-    /// Up to which arrival number the edits of a note are in its snapshot; `nil` for none.
+    /// The largest arrival number among the edits in a note's snapshot; `nil` for none.
     public func noteSnapshotEnd(of place: ViewStore.NotePlace) throws(StorageError) -> Int64? {
         try connection.statement(
             "SELECT upto FROM note_snapshot WHERE did = ? AND key_hlc = ? AND key_id = ?"
         ).firstRow(place.values) { $0.integer(0) }
     }
 
-    /// Keeps the snapshot of a note in the place of an earlier one.
+    /// Stores the snapshot of a note, replacing an earlier one.
     public func setNoteSnapshot(
         _ snapshot: ViewStore.NoteSnapshotRow, of place: ViewStore.NotePlace
     ) throws(StorageError) {
@@ -178,7 +178,7 @@ public final class NoteTable {
                 ])
     }
 
-    /// The snapshot of a note does not fit any more.
+    /// The snapshot of a note is outdated.
     public func removeNoteSnapshot(of place: ViewStore.NotePlace) throws(StorageError) {
         try connection.statement(
             "DELETE FROM note_snapshot WHERE did = ? AND key_hlc = ? AND key_id = ?"
@@ -200,11 +200,11 @@ public final class NoteTable {
 }
 
 extension ViewStore {
-    /// Where a note is.
+    /// The key of a note.
     public struct NotePlace: Hashable, Comparable, Sendable {
         /// The short number of its channel.
         public let document: Int64
-        /// The operation that made it.
+        /// The operation that created it.
         public let key: MessageKey
 
         /// The note `key` of a channel.
@@ -213,12 +213,12 @@ extension ViewStore {
             self.key = key
         }
 
-        /// By channel, then by when it was made.
+        /// By channel, then by creation.
         public static func < (left: Self, right: Self) -> Bool {
             (left.document, left.key) < (right.document, right.key)
         }
 
-        /// The register of what is said of the note: that it is there, its title, its deletion.
+        /// The note's register of a kind: its creation, its title, or its deletion.
         public func register(_ kind: Annotation.Kind) -> Annotation.Register {
             Annotation.Register(document: document, target: key, kind)
         }
@@ -233,19 +233,19 @@ extension ViewStore {
 
     /// One edit of a note.
     public struct NoteEditRow: Hashable, Sendable {
-        /// What it is for the text.
+        /// Its effect on the text.
         public enum State: Int64, Sendable {
             /// It counts.
             case valid = 0
-            /// It is not valid: its text enters deleted, and it does nothing else.
+            /// It is not valid: its text is inserted as deleted, and it has no other effect.
             case invalid = 1
-            /// It was deleted: as if it had never been written.
+            /// It was erased: treated as if it had never been written.
             case erased = 2
         }
 
-        /// The number under which its operation is stored.
+        /// Its arrival number.
         public let arrival: Int64
-        /// What it is for the text.
+        /// Its effect on the text.
         public let state: State
 
         /// A row with the given fields.
@@ -255,15 +255,15 @@ extension ViewStore {
         }
     }
 
-    /// A note as it was once, sealed.
+    /// A stored state of a note, sealed.
     public struct NoteSnapshotRow: Hashable, Sendable {
-        /// The largest arrival number among its edits. All edits up to it are in it.
+        /// The largest arrival number among its edits. It contains all edits up to that.
         public let upTo: Int64
-        /// What names its version.
+        /// Identifies its version.
         public let sums: NoteSums
-        /// What is shown, sealed.
+        /// The visible part, sealed.
         public let page: [UInt8]
-        /// What changing it needs besides, sealed.
+        /// What editing needs in addition, sealed.
         public let runs: [UInt8]
 
         /// A row with the given fields.

@@ -1,22 +1,22 @@
 public import WorkspaceModel
 
-/// Words about following that are read again: because they are no longer deleted, or name somebody
-/// whom nothing admitted when they came.
+/// Follow operations that must be read again: because they are no longer deleted, or name members
+/// who were not admitted when they arrived.
 ///
-/// Each is one row, so that thousands of made-up names in one cost what their bytes cost, and what
-/// is owed outlasts a stop and a lock.
+/// Each is one row, so that thousands of invented names in one cost only their bytes, and the rows
+/// survive a restart and a lock.
 extension FollowingTable {
-    /// How many bytes of a name are noted: enough to find the words again that name somebody. A word
-    /// that another name finds is read in vain.
+    /// Stored bytes per member: enough to find the operations that name a member. A false match
+    /// costs a useless read.
     private static let notedByteCount = 4
 
-    /// Notes that a word has to be read.
+    /// Marks an operation to be read.
     public func owe(_ word: ViewStore.OwedWord) throws(StorageError) {
         try connection.statement("INSERT OR REPLACE INTO unheard VALUES(?, ?, x'')")
             .run(.integer(word.arrival), .integer(word.telling.rawValue))
     }
 
-    /// The words that have to be read, the newest first: what an older one says changes nothing then.
+    /// The operations to be read, the newest first: older ones then change nothing.
     public func owedWords(limit: Int) throws(StorageError) -> [ViewStore.OwedWord] {
         try connection.statement(
             "SELECT arr, due FROM unheard WHERE due > 0 ORDER BY arr DESC LIMIT ?"
@@ -26,7 +26,7 @@ extension FollowingTable {
         }
     }
 
-    /// Notes whom a word names that nothing admits yet, in the place of what was noted of it.
+    /// Records the members of an operation that are not admitted yet, replacing earlier ones.
     public func noteUnheard(_ members: [MemberID], in arrival: Int64) throws(StorageError) {
         guard !members.isEmpty else { return try forgetUnheard(arrival) }
         let names = members.flatMap { $0.bytes.prefix(Self.notedByteCount) }
@@ -34,8 +34,8 @@ extension FollowingTable {
             .run(.integer(arrival), .blob(names))
     }
 
-    /// The words that may name one of these people, by their arrival numbers, ascending. Reads the
-    /// notes of all such words: ``notedByteCount`` bytes a name.
+    /// The operations that may name one of these people, by arrival number, ascending. Reads the
+    /// rows of all such operations: ``notedByteCount`` bytes a member.
     public func unheard(of members: Set<MemberID>) throws(StorageError) -> [Int64] {
         let wanted = Set(members.map { Self.noted($0.bytes[...]) })
         return try connection.statement("SELECT arr, names FROM unheard ORDER BY arr").rows {
@@ -53,13 +53,13 @@ extension FollowingTable {
         name.prefix(notedByteCount).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Forgets what was noted of a word: it does not count, or nobody is missing in it.
+    /// Drops the record of an operation: it does not count, or nobody in it is missing.
     public func forgetUnheard(_ arrival: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM unheard WHERE arr = ?").run(.integer(arrival))
     }
 
-    /// Has all that may be such a word read, and forgets what is known of who follows: what the
-    /// channels hold that is neither a message nor said about one. Opens nothing.
+    /// Marks all possible follow operations to be read, and clears the followers: everything in
+    /// channels that is neither a message nor an annotation of one. Decrypts nothing.
     static func oweAllWords(in connection: Connection) throws(StorageError) {
         for table in ["following", "following_past", "subscription", "unheard"] {
             try connection.execute("DELETE FROM \(table)")
@@ -78,24 +78,24 @@ extension FollowingTable {
 }
 
 extension ViewStore {
-    /// A word that is to be read.
+    /// An operation to be read.
     public struct OwedWord: Sendable, Equatable {
-        /// What is told of what it changes.
+        /// How its effect is reported.
         public enum Telling: Int64, Sendable {
-            /// An event, as when the word comes.
+            /// As an event, as for a new operation.
             case news = 1
-            /// An event of what is long past.
+            /// As an event about the distant past.
             case backfill = 2
-            /// Nothing: it was told of before.
+            /// Not at all: it was reported before.
             case nothing = 3
         }
 
         /// The arrival number of the operation.
         public let arrival: Int64
-        /// What is told.
+        /// How it is reported.
         public let telling: Telling
 
-        /// The word that came as number `arrival`.
+        /// The operation with arrival number `arrival`.
         public init(arrival: Int64, telling: Telling) {
             self.arrival = arrival
             self.telling = telling

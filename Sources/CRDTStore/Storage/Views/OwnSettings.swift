@@ -1,11 +1,10 @@
 public import WorkspaceModel
 
-/// What the own documents say besides what was read: settings, mutes and what one wants to hear of
-/// (PROTOCOL.md, 3.2 and 4.3).
+/// Our own documents' settings, mutes and notification levels (PROTOCOL.md, 3.2 and 4.3).
 ///
-/// Every word is a row of `setting`, valid or not. One cites what it overwrites, which is of its own
-/// document: devices that began apart made several. Of all that nothing overwrites the one with the
-/// largest (hlc, id) counts, and is a row of `self_register`.
+/// Every operation is a row of `setting`, valid or not. It cites what it overwrites, within its own
+/// document: devices that started apart created several. Of all heads, the one with the largest
+/// (hlc, id) counts, and is a row of `self_register`.
 extension OwnTable {
     struct SettingRegister: CitingRegister {
         let place: [SQLValue]
@@ -21,12 +20,12 @@ extension OwnTable {
         }
     }
 
-    /// Takes over a word of an own document, or whether it is valid now.
+    /// Records an operation of an own document, or its changed validity.
     ///
     /// - Parameters:
-    ///   - cited: its dependencies, which it overwrites where they are of its register.
-    ///   - key: the key of a word that counts from now on.
-    /// - Returns: whether something else counts than before.
+    ///   - cited: its dependencies, which it overwrites as far as they are of its register.
+    ///   - key: the key to store if it counts from now on.
+    /// - Returns: whether a different operation counts now.
     @discardableResult
     public func fold(
         _ word: ViewStore.Register, in document: DocumentID, citing cited: [OperationID],
@@ -71,7 +70,7 @@ extension OwnTable {
         }
     }
 
-    /// How many words about one subject nothing overwrites, up to `limit`.
+    /// The number of heads for one subject, up to `limit`.
     public func settingHeadCount(
         _ place: ViewStore.Register.Place, limit: Int
     ) throws(StorageError) -> Int {
@@ -83,7 +82,7 @@ extension OwnTable {
         ).rows(place.values + [.integer(Int64(limit))]) { _ in 0 }.count
     }
 
-    /// What a new word of a document about one subject has to cite, by arrival number: at most
+    /// What a new operation of a document about one subject has to cite, by arrival number: at most
     /// `Limits.dependenciesMax`.
     public func whatToCite(
         about place: ViewStore.Register.Place, in document: DocumentID
@@ -108,6 +107,6 @@ extension ViewStore.Register.Place {
 }
 
 extension ViewStore {
-    /// What `meta` calls the note that the settings of a workspace are to be read anew.
+    /// The key in `meta` while the settings of a workspace still have to be read again.
     public static func owedSettings(of workspace: Int64) -> String { "settings.owed.\(workspace)" }
 }

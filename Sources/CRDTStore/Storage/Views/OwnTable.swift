@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the own documents say, and what was not read.
+/// The content of our own documents, and unread messages.
 public final class OwnTable {
     let connection: Connection
     private let memory: ViewMemory
@@ -13,7 +13,7 @@ public final class OwnTable {
 
     // MARK: Registers
 
-    /// Takes a read marker over where it counts; any order gives the same rows.
+    /// Stores a read marker if it counts; any order gives the same rows.
     ///
     /// - Returns: whether it counts.
     @discardableResult
@@ -25,7 +25,7 @@ public final class OwnTable {
         return true
     }
 
-    /// Puts a register in its place, whatever stands there.
+    /// Stores a register, replacing any other.
     public func put(_ register: ViewStore.Register) throws(StorageError) {
         memory.noteMarker(register.place)
         if register.place.kind == .star, let last = memory.starredThrough[register.place.workspace],
@@ -47,7 +47,7 @@ public final class OwnTable {
         }
     }
 
-    /// The register in a place, `nil` where nothing was said.
+    /// The register at a place, `nil` if there is none.
     public func register(_ place: ViewStore.Register.Place) throws(StorageError) -> ViewStore
         .Register?
     {
@@ -67,8 +67,8 @@ public final class OwnTable {
         }
     }
 
-    /// Whether there may be a register in a place. Stars are named after their messages, so nobody
-    /// has given one to a message that is newer than all that have one.
+    /// Whether there may be a register at a place. Stars have message names as subjects, so
+    /// messages newer than all starred ones have none.
     private func mayBeSet(_ place: ViewStore.Register.Place) throws(StorageError) -> Bool {
         guard place.kind == .star else { return true }
         let last: [UInt8]
@@ -104,8 +104,8 @@ public final class OwnTable {
         return rows.compactMap { $0 }
     }
 
-    /// The registers of one kind that have a key, ascending by subject: stars, say, without those
-    /// that were taken back.
+    /// The registers of one kind that have a key, ascending by subject: for example stars,
+    /// without cleared ones.
     ///
     /// - Parameter limit: how many at most.
     public func keyedRegisters(
@@ -134,7 +134,7 @@ public final class OwnTable {
         ).run(.integer(place.workspace), .integer(place.kind.rawValue), .blob(place.subject))
     }
 
-    /// Forgets every register of a workspace.
+    /// Removes every register of a workspace.
     public func clearRegisters(of workspace: Int64) throws(StorageError) {
         memory.changes.isEverything = true
         for table in ["self_register", "setting", "setting_past", "read_frontier"] {
@@ -145,11 +145,11 @@ public final class OwnTable {
 }
 
 extension ViewStore {
-    /// The word that counts about one subject; of several the one of ``counts(before:)`` where it is a
-    /// read marker, and else by `OwnSettings.swift`. What it says is opened from its operation;
-    /// up to where was read is no text, and stands in the row.
+    /// The operation that counts for one subject: for read markers by ``counts(before:)``,
+    /// otherwise by `OwnSettings.swift`. Its content is decrypted from the operation; only the read
+    /// position, which is no text, is in the row.
     public struct Register: Hashable, Sendable {
-        /// What a register is about.
+        /// The kind of subject.
         public enum Kind: Int64, Sendable, CaseIterable {
             case read = 1
             case preference = 2
@@ -159,14 +159,14 @@ extension ViewStore {
             case reminder = 6
         }
 
-        /// Where it stands.
+        /// The key of a register.
         public struct Place: Hashable, Sendable, Comparable {
             /// The short number of the workspace.
             public let workspace: Int64
-            /// What it is about.
+            /// The kind of subject.
             public let kind: Kind
             /// 16 bytes: the name of a conversation, a message or a reminder, or a keyed hash of a
-            /// setting's.
+            /// setting's name.
             public let subject: [UInt8]
 
             /// The register of `kind` about `subject`.
@@ -185,16 +185,16 @@ extension ViewStore {
             }
         }
 
-        /// Where it stands.
+        /// The key of the register.
         public let place: Place
         /// When its operation was written.
         public let timestamp: HybridTimestamp
         /// Its operation.
         public let id: OperationID
-        /// Under which that is stored.
+        /// Its operation's arrival number.
         public let arrival: Int64
-        /// Up to where was read; of a star the message, and of a reminder when it is due
-        /// (`OwnRegister.mark`). No other register has one.
+        /// How far was read; for a star the message, and for a reminder when it is due
+        /// (`OwnRegister.mark`). Other registers have none.
         public let key: MessageKey?
 
         /// A register with the given fields.
@@ -214,8 +214,8 @@ extension ViewStore {
             Register(place, at: timestamp, by: id, arrival: arrival, key: key)
         }
 
-        /// Whether this read marker counts where both stand: the largest key, of equal ones the larger
-        /// (hlc, id).
+        /// Whether this read marker wins over another: the larger key, or for equal keys
+        /// the larger (hlc, id).
         public func counts(before other: Register) -> Bool {
             let none = MessageKey(timestamp: .zero, idPrefix: 0)
             let (own, others) = (key ?? none, other.key ?? none)

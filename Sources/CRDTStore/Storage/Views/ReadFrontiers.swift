@@ -1,8 +1,8 @@
 public import WorkspaceModel
 
-/// How many operations of each log were there when a conversation was read.
+/// How many operations of each log had arrived when a conversation was read.
 extension OwnTable {
-    /// How many operations of each log were there when something was read.
+    /// The frontier of a conversation.
     public func frontier(_ place: ViewStore.Register.Place) throws(StorageError) -> ReadFrontier {
         var frontier = ReadFrontier()
         try connection.statement(
@@ -14,8 +14,7 @@ extension OwnTable {
         return frontier
     }
 
-    /// How many operations of one log were there; `nil` where no marker has said anything of any
-    /// log of the conversation.
+    /// The count of one log in the frontier; `nil` if no marker lists any log of the conversation.
     public func readCount(
         of log: UInt64, _ place: ViewStore.Register.Place
     ) throws(StorageError) -> UInt64? {
@@ -27,16 +26,16 @@ extension OwnTable {
         return try hasFrontier(place) ? 0 : nil
     }
 
-    /// Whether any marker of a conversation names logs.
+    /// Whether any marker of a conversation lists logs.
     public func hasFrontier(_ place: ViewStore.Register.Place) throws(StorageError) -> Bool {
         try connection.statement(
             "SELECT 1 FROM read_frontier WHERE workspace = ? AND subject = ? LIMIT 1"
         ).integer(.integer(place.workspace), .blob(place.subject)) != nil
     }
 
-    /// Adds what a marker says; any order gives the same rows.
+    /// Merges a marker's frontier; any order gives the same rows.
     ///
-    /// - Returns: whether it said more of any log.
+    /// - Returns: whether any count grew.
     @discardableResult
     public func fold(
         _ frontier: ReadFrontier, at place: ViewStore.Register.Place
@@ -56,7 +55,7 @@ extension OwnTable {
         return isMore
     }
 
-    /// All frontiers of a workspace, by the subject of their registers.
+    /// All frontiers of a workspace, by subject.
     public func frontiers(of workspace: Int64) throws(StorageError) -> [[UInt8]: ReadFrontier] {
         var found: [[UInt8]: ReadFrontier] = [:]
         try connection.statement(
@@ -69,7 +68,7 @@ extension OwnTable {
         return found
     }
 
-    /// Forgets the frontier of one conversation.
+    /// Removes the frontier of one conversation.
     public func removeFrontier(_ place: ViewStore.Register.Place) throws(StorageError) {
         try connection.statement(
             "DELETE FROM read_frontier WHERE workspace = ? AND subject = ?"

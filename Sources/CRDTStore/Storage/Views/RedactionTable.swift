@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What is deleted, and by whose word.
+/// What is deleted, and by which redactions.
 public final class RedactionTable {
     let connection: Connection
     private let memory: ViewMemory
@@ -9,9 +9,9 @@ public final class RedactionTable {
         (self.connection, self.memory) = (connection, memory)
     }
 
-    // MARK: What redactions say
+    // MARK: Targets of redactions
 
-    /// Notes what a redaction names.
+    /// Records a target of a redaction.
     public func note(
         _ naming: ViewStore.Naming, of target: OperationID, in document: Int64
     ) throws(StorageError) {
@@ -20,7 +20,7 @@ public final class RedactionTable {
             .integer(naming.isUndo ? 1 : 0), .integer(naming.grant))
     }
 
-    /// The redactions that name an operation, in the order of their arrival.
+    /// The redactions with an operation as target, in order of arrival.
     public func namings(
         of target: OperationID, in document: Int64
     ) throws(StorageError) -> [ViewStore.Naming] {
@@ -31,11 +31,11 @@ public final class RedactionTable {
         }
     }
 
-    // Sorting by a bare `gid` would have SQLite go through all redactions of the document, in the order
-    // of an index, instead of the few that name one operation.
+    // Sorting by a bare `gid` would make SQLite scan all redactions of the document by an index,
+    // instead of the few with this target.
 
-    /// The grants under which a redaction is undone, by their numbers, ascending. Not the undos
-    /// themselves: there can be very many of them.
+    /// The numbers of grants with undos of a redaction, ascending. Not the undos themselves: there
+    /// can be very many.
     public func grantsOfUndos(
         of redaction: OperationID, in document: Int64
     ) throws(StorageError) -> [Int64] {
@@ -59,7 +59,7 @@ public final class RedactionTable {
         ).rows(.integer(document), .blob(redaction.bytes), .integer(grant)) { $0.integer(0) }
     }
 
-    /// The first redaction under each grant that names an operation, in the order of the grants.
+    /// The first redaction of an operation under each grant, by grant.
     public func firstNamings(
         of target: OperationID, in document: Int64
     ) throws(StorageError) -> [ViewStore.Naming] {
@@ -73,7 +73,7 @@ public final class RedactionTable {
         }
     }
 
-    /// Whether anything names an operation.
+    /// Whether any redaction has an operation as target.
     public func isNamed(
         _ target: OperationID, in document: Int64
     ) throws(StorageError) -> Bool {
@@ -81,7 +81,7 @@ public final class RedactionTable {
             .integer(.integer(document), .blob(target.bytes)) == 1
     }
 
-    /// Whether a redaction is noted as naming an operation.
+    /// Whether a certain redaction has an operation as target.
     public func isNamed(
         _ target: OperationID, in document: Int64, by redaction: Int64
     ) throws(StorageError) -> Bool {
@@ -90,9 +90,9 @@ public final class RedactionTable {
         ).integer(.integer(document), .blob(target.bytes), .integer(redaction)) == 1
     }
 
-    /// Whether a branch holds a redaction or an undo.
+    /// Whether a branch has a redaction or an undo.
     ///
-    /// - Parameter place: only behind this sequence number, `nil` for all of it.
+    /// - Parameter place: only after this sequence number, `nil` for all of it.
     public func hasNamings(
         in branch: Int64, behind place: UInt64?
     ) throws(StorageError) -> Bool {
@@ -104,7 +104,7 @@ public final class RedactionTable {
         ).integer(.integer(branch), .integer(place.map { Int64(bitPattern: $0) } ?? -1)) == 1
     }
 
-    /// The documents in which there are redactions, ascending.
+    /// The documents with redactions, ascending.
     public func documentsWithRedactions() throws(StorageError) -> [Int64] {
         try connection.statement("SELECT DISTINCT did FROM redaction ORDER BY did")
             .rows { $0.integer(0) }
@@ -116,7 +116,7 @@ public final class RedactionTable {
             .rows(.integer(document)) { $0.integer(0) }
     }
 
-    /// The arrival numbers, behind `arrival`, of redactions that cite a grant, ascending.
+    /// The arrival numbers, after `arrival`, of redactions that cite a grant, ascending.
     public func redactions(
         in document: Int64, citing grant: Int64, after arrival: Int64, limit: Int
     ) throws(StorageError) -> [Int64] {
@@ -130,9 +130,9 @@ public final class RedactionTable {
         ) { $0.integer(0) }
     }
 
-    // MARK: What follows
+    // MARK: Deletions
 
-    /// By whose word an operation is deleted, `nil` where it is not.
+    /// The deletion of an operation, `nil` if it is not deleted.
     public func deletion(of arrival: Int64) throws(StorageError) -> ViewStore.Deletion? {
         guard try arrival <= lastDeleted() else { return nil }
         return try connection.statement("SELECT by, due FROM redacted WHERE arr = ?")
@@ -142,7 +142,7 @@ public final class RedactionTable {
             }
     }
 
-    /// An arrival number behind which nothing is deleted.
+    /// An arrival number after which nothing is deleted.
     private func lastDeleted() throws(StorageError) -> Int64 {
         if let known = memory.redactedThrough { return known }
         let last = try connection.statement("SELECT max(arr) FROM redacted").integer() ?? 0
@@ -150,7 +150,7 @@ public final class RedactionTable {
         return last
     }
 
-    /// Deletes an operation, or says that it is not deleted after all.
+    /// Deletes an operation, or withdraws its deletion.
     public func set(
         _ deletion: ViewStore.Deletion?, of arrival: Int64, in document: Int64
     ) throws(StorageError) {
@@ -165,7 +165,7 @@ public final class RedactionTable {
             deletion.due.map { .integer(Int64(clamping: $0)) } ?? .null)
     }
 
-    /// The arrival numbers, behind `arrival`, of what is deleted in a document, ascending.
+    /// The arrival numbers, after `arrival`, of deleted operations in a document, ascending.
     public func deleted(
         in document: Int64, after arrival: Int64, limit: Int
     ) throws(StorageError) -> [Int64] {
@@ -180,7 +180,7 @@ public final class RedactionTable {
             .map { UInt64(max($0, 0)) }
     }
 
-    /// The arrival numbers of what is to be erased by now, the longest due first.
+    /// The arrival numbers of operations due for erasure, the longest due first.
     public func erasures(until now: UInt64, limit: Int) throws(StorageError) -> [Int64] {
         try connection.statement(
             "SELECT arr FROM redacted WHERE due IS NOT NULL AND due <= ? ORDER BY due, arr LIMIT ?"
@@ -189,7 +189,7 @@ public final class RedactionTable {
 }
 
 extension ViewStore {
-    /// The word because of which something is deleted.
+    /// The deletion of an operation.
     public struct Deletion: Equatable, Sendable {
         /// The arrival number of the redaction that counts.
         public let by: Int64
@@ -203,13 +203,13 @@ extension ViewStore {
         }
     }
 
-    /// A redaction or undo that names something.
+    /// A target of a redaction or undo.
     public struct Naming: Equatable, Sendable {
         /// Its arrival number.
         public let by: Int64
         /// The number of the grant that it cites.
         public let grant: Int64
-        /// Whether it takes back what it names.
+        /// Whether it withdraws its target.
         public let isUndo: Bool
 
         /// A row with the given fields.
@@ -222,15 +222,14 @@ extension ViewStore {
 }
 
 extension ViewStore {
-    /// Notes that payloads are erased.
+    /// Payloads were erased.
     public func noteErased(_ arrivals: [Int64]) throws(StorageError) {
         for arrival in arrivals {
             try connection.statement("UPDATE redacted SET due = NULL WHERE arr = ?")
                 .run(.integer(arrival))
             try following.forgetWord(arrival)
         }
-        // What they said about messages cannot be told any more, not here and not where it was
-        // never opened.
+        // Their annotations cannot be decrypted any more, and may never have been.
         try removeAnnotations(arrivals: arrivals)
         try notes.removeNoteEdits(arrivals: arrivals)
     }

@@ -1,21 +1,20 @@
 public import WorkspaceModel
 
-/// What is said about messages: edits, reactions, pins. And of notes that they are there, what they are
-/// called, and that they are deleted.
+/// Annotations of messages: edits, reactions, pins. And of notes: creation, title and deletion.
 ///
-/// Every operation of a register is a row, valid or not. A row is covered where a valid one of the
-/// register cites it (``CoveringStatements``); those that are valid and not covered are the heads, and of several
-/// the one with the largest (hlc, id) counts. So what counts is a function of the set of opened
-/// operations and of their verdicts, and of no order in which they came.
+/// Every operation of a register is a row, valid or not. A row is covered if a valid one of the
+/// register cites it (``CoveringStatements``). The valid, uncovered rows are the heads; of several,
+/// the one with the largest (hlc, id) counts. So the result is a function of the set of decrypted
+/// operations and their verdicts, independent of their order.
 extension ViewStore {
     /// The row of one operation.
     public struct Annotation: Hashable, Sendable {
-        /// What it says.
+        /// The kind of annotation.
         public enum Kind: Int64, Sendable, CaseIterable {
             case edit = 1
             case reaction = 2
             case pin = 3
-            /// That there is a note, whose own key is the target.
+            /// The creation of a note, whose own key is the target.
             case note = 4
             case noteTitle = 5
             case noteDeletion = 6
@@ -26,17 +25,17 @@ extension ViewStore {
             }
         }
 
-        /// What only one word is true about.
+        /// The key of a register.
         public struct Register: Hashable, Sendable {
             /// The short number of the channel.
             public let document: Int64
             /// The message.
             public let target: MessageKey
-            /// What is said about it.
+            /// The kind of annotation.
             public let kind: Kind
-            /// Whose word it is, 16 bytes; empty of a pin and of notes, which are everybody's.
+            /// The author, 16 bytes; empty for pins and notes, whose registers are shared.
             public let member: [UInt8]
-            /// 16 bytes of a keyed hash of a reaction's sign, else empty.
+            /// 16 bytes of a keyed hash of a reaction's emoji, else empty.
             public let tag: [UInt8]
 
             /// The register of `kind` about a message.
@@ -62,17 +61,17 @@ extension ViewStore {
             }
         }
 
-        /// What it is a word about.
+        /// Its register.
         public let register: Register
         /// The operation.
         public let id: OperationID
         /// When it was written.
         public let timestamp: HybridTimestamp
-        /// The number under which it is stored.
+        /// Its arrival number.
         public let arrival: Int64
-        /// Whether a reaction or a pin is there; `true` of an edit.
+        /// Whether a reaction or a pin is set; `true` for an edit.
         public let isOn: Bool
-        /// Whether the text of an edit mentions the own member.
+        /// Whether the text of an edit mentions this member.
         public let isMention: Bool
 
         /// A row with the given fields.
@@ -88,7 +87,7 @@ extension ViewStore {
             self.isMention = isMention
         }
 
-        /// Whether it counts where both are heads.
+        /// Whether it wins over another head.
         public func counts(before other: Annotation) -> Bool {
             (timestamp.rawValue, id) > (other.timestamp.rawValue, other.id)
         }
@@ -98,9 +97,9 @@ extension ViewStore {
 
     // MARK: Folding
 
-    /// Takes over what one operation says, or whether it is valid now.
+    /// Records an operation, or its changed validity.
     ///
-    /// - Parameter cited: its dependencies, which it overwrites where they are of its register.
+    /// - Parameter cited: its dependencies, which it overwrites as far as they are of its register.
     public func fold(
         _ row: Annotation, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) {
@@ -121,8 +120,7 @@ extension ViewStore {
         if isValid { try citing.cover(citedBy: row.id, in: row.register, by: 1) }
     }
 
-    /// Changes whether the annotations with these arrival numbers are valid; others are passed
-    /// over.
+    /// Sets the validity of the annotations among these arrival numbers.
     public func setValid(
         _ isValid: Bool, annotationsAt arrivals: [Int64]
     ) throws(StorageError) {
@@ -132,7 +130,7 @@ extension ViewStore {
         }
     }
 
-    /// Removes the annotations whose operations are not stored any more.
+    /// Removes annotations whose operations are no longer stored.
     func removeAnnotations(arrivals: [Int64]) throws(StorageError) {
         for arrival in arrivals {
             guard let row = try annotation(arrival: arrival) else { continue }
@@ -140,7 +138,7 @@ extension ViewStore {
         }
     }
 
-    /// Forgets everything that is said about one message.
+    /// Removes all annotations of one message.
     public func forgetAnnotations(
         of target: MessageKey, in document: Int64
     ) throws(StorageError) {
@@ -154,7 +152,7 @@ extension ViewStore {
 
     // MARK: Reading
 
-    /// Whether anything may be said about the messages of a document.
+    /// Whether there may be annotations in a document.
     private func isAnnotated(_ document: Int64) throws(StorageError) -> Bool {
         if let known = annotatedDocuments { return known.contains(document) }
         var found: Set<Int64> = []
@@ -169,12 +167,12 @@ extension ViewStore {
         return found.contains(document)
     }
 
-    /// The word that counts, `nil` where none does.
+    /// The operation that counts, `nil` for none.
     public func current(_ register: Annotation.Register) throws(StorageError) -> Annotation? {
         try heads(register, limit: 1).first
     }
 
-    /// What a new word has to cite, by arrival number: at most `Limits.dependenciesMax`.
+    /// What a new operation has to cite, by arrival number: at most `Limits.dependenciesMax`.
     public func whatToCite(
         in register: Annotation.Register
     ) throws(StorageError) -> [Int64] {
@@ -182,7 +180,7 @@ extension ViewStore {
         return try citing.whatToCite(heads.map { ($0.id, $0.arrival) }, in: register)
     }
 
-    /// The words that nothing overwrites, the one that counts first.
+    /// The heads, the one that counts first.
     public func heads(
         _ register: Annotation.Register, limit: Int
     ) throws(StorageError) -> [Annotation] {
@@ -200,7 +198,7 @@ extension ViewStore {
         return heads
     }
 
-    /// The arrival numbers of everything in a register, whether or not it counts, newest first.
+    /// The arrival numbers of all operations of a register, newest first.
     ///
     /// - Parameter end: only those before this one.
     public func arrivals(
@@ -219,8 +217,8 @@ extension ViewStore {
         return found
     }
 
-    /// The reactions to a message that count, each member's of each sign, ascending by both; off
-    /// ones too. Of one member at most `Limits.reactionRowsPerMemberMax` rows are looked at.
+    /// The reactions to a message that count, by member and emoji, including removed ones. At most
+    /// `Limits.reactionRowsPerMemberMax` rows are examined per member.
     public func reactions(
         to target: MessageKey, in document: Int64
     ) throws(StorageError) -> [Annotation] {
@@ -243,7 +241,7 @@ extension ViewStore {
                 rows = member == start ? rows + 1 : 1
                 start = member
                 guard rows <= Limits.reactionRowsPerMemberMax else {
-                    // The rest is passed over by asking for the next member.
+                    // Skips the rest by continuing with the next member.
                     goesOn = true
                     return .stop
                 }
@@ -258,8 +256,8 @@ extension ViewStore {
         return found
     }
 
-    /// What holds of a message that is pinned and not deleted: of the pins that nothing overwrites
-    /// the one that counts is on. Begins at the few pins of a document, not at its messages.
+    /// The condition that a message is pinned and not deleted: of the heads of its pin, the one
+    /// that counts is on. Starts from the few pins of a document, not from its messages.
     static let isPinned = """
         (key_hlc, key_id) IN (SELECT key_hlc, key_id FROM annotation a INDEXED BY annotation_pin
             WHERE did = ? AND kind = 3 AND hidden = 0 AND covered = 0 AND flags & 1
@@ -274,19 +272,19 @@ extension ViewStore {
         try rows("WHERE arr = ?", [.integer(arrival)]).first?.row
     }
 
-    /// Whether the annotation with this arrival number is valid, `nil` where there is none.
+    /// Whether the annotation with this arrival number is valid, `nil` if there is none.
     public func isValid(annotationAt arrival: Int64) throws(StorageError) -> Bool? {
         try connection.statement("SELECT hidden FROM annotation WHERE arr = ?")
             .integer(.integer(arrival)).map { $0 == 0 }
     }
 
-    /// A row as it is stored, for comparing.
+    /// A stored row, for comparing.
     public struct StoredAnnotation: Hashable, Sendable {
         /// What it says.
         public let row: Annotation
         /// Whether its operation is valid.
         public let isValid: Bool
-        /// Whether a valid one overwrites it.
+        /// Whether a valid operation overwrites it.
         public let isCovered: Bool
 
         /// A row with the given fields.
@@ -338,7 +336,7 @@ extension ViewStore {
             arrival: row.integer(column + 2), isOn: flags & 1 == 1, isMention: flags & 2 == 2)
     }
 
-    /// A column's order is that of signed numbers.
+    /// SQLite orders a column as signed numbers.
     static func ordered(_ timestamp: HybridTimestamp) -> Int64 {
         Int64(bitPattern: timestamp.rawValue ^ 1 << 63)
     }
@@ -353,7 +351,7 @@ extension ViewStore.Annotation.Register: CitingRegister {
         "annotation", citing: "annotation_past", by: "annotation_citing",
         place: ["did", "key_hlc", "key_id"], others: ["kind", "member", "tag"])
 
-    /// What names one register, for `values`.
+    /// The condition for one register, with `values`.
     static var match: String { statements.match }
 
     var place: [SQLValue] {

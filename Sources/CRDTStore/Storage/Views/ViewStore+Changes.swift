@@ -1,42 +1,42 @@
-/// Which conversations may look otherwise than before: what stands last in them, how much was not read,
-/// who follows them. Whoever keeps what it has worked out of each asks here what to work out anew.
+/// Conversations that may have changed: in their last message, unread count or followers. Callers
+/// with cached results per conversation ask here which ones to recompute.
 extension ViewStore {
-    /// Where something has changed, or been written again as it was.
+    /// Changes, including rows that were rewritten unchanged.
     public struct Changes: Sendable {
         /// The short numbers of the documents.
         public internal(set) var documents: Set<Int64> = []
-        /// The subjects of the read markers that say more or less, 16 bytes each.
+        /// The subjects of changed read markers, 16 bytes each.
         public internal(set) var markers: Set<[UInt8]> = []
-        /// Whether it may be any other too.
+        /// Whether any others may have changed too.
         public internal(set) var isEverything = false
     }
 
-    /// What has changed since this was called last; at first, since the store was opened.
+    /// The changes since the last call; at first, since the store was opened.
     public func takeChanges() -> Changes {
         defer { memory.changes = Changes() }
         return memory.changes
     }
 }
 
-/// What was worked out of the view, and what has changed in it since somebody asked.
+/// Results cached from the view, and its changes since the last query.
 final class ViewMemory {
-    /// What has changed since somebody asked.
+    /// The changes since the last query.
     var changes = ViewStore.Changes()
-    /// What was counted of each document, for as long as it is so.
+    /// The valid unread counts by document.
     var unreadCounts: [Int64: ViewStore.UnreadCount] = [:]
-    /// The largest arrival number in `redacted`, or a larger one; `nil` until it is needed. What came
-    /// after it is not deleted, and nearly all that is asked about has just come.
+    /// The largest arrival number in `redacted`, or a larger one; `nil` until needed. Later
+    /// operations are not deleted, and most queries are about recent ones.
     var redactedThrough: Int64?
-    /// The same of the messages that are replied to, by the timestamp in their name.
+    /// The same for messages with replies, by the timestamp in their name.
     var repliedThrough: Int64?
-    /// The same of the messages that have a star, by workspace.
+    /// The same for starred messages, by workspace.
     var starredThrough: [Int64: [UInt8]] = [:]
 
     func noteMarker(_ place: ViewStore.Register.Place) {
         if place.kind == .read { changes.markers.insert(place.subject) }
     }
 
-    /// Something else than a new message has changed in a document.
+    /// Something other than a new message has changed in a document.
     func forgetUnread(in document: Int64) {
         changes.documents.insert(document)
         unreadCounts[document] = nil

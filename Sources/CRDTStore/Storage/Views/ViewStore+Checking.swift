@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Comparing the view with what the operations give, and putting it right.
+/// Comparing the view with the operations, and repairing it.
 extension ViewStore {
     /// The row of a message, shown or hidden.
     public func stored(
@@ -23,7 +23,7 @@ extension ViewStore {
         }
     }
 
-    /// Where a message is, whatever it says.
+    /// The position of a message.
     public struct MessagePlace: Sendable, Equatable {
         /// The short number of its document.
         public let document: Int64
@@ -33,10 +33,9 @@ extension ViewStore {
         public let isShown: Bool
     }
 
-    /// Messages of all documents, shown or hidden, by document and place: for what goes through all of
-    /// them a part at a time.
+    /// Messages of all documents, shown or hidden, by document and position: for scans in batches.
     ///
-    /// - Parameter place: only those behind it; `nil` for the first.
+    /// - Parameter place: only those after it; `nil` for the first.
     public func messages(
         behind place: MessagePlace?, limit: Int
     ) throws(StorageError) -> [MessagePlace] {
@@ -62,7 +61,7 @@ extension ViewStore {
             idPrefix: UInt64(bitPattern: prefix))
     }
 
-    /// Removes a row that no operation gives.
+    /// Removes a row without an operation.
     public func remove(at position: Position, in document: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM message WHERE did = ? AND sort = ? AND arr = ?")
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))

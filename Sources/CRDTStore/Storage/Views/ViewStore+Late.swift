@@ -1,13 +1,14 @@
 public import WorkspaceModel
 
-/// What had come when a conversation was read, and what came later and stands before that.
+/// Late messages: those that arrived after a conversation was read and sort
+/// before the read position.
 extension ViewStore {
-    // MARK: What they rest on
+    // MARK: Basis
 
-    /// What the late messages of a document follow from, besides messages and markers. Where it is
-    /// another one now, or none is known, they have to be looked for anew.
+    /// What the late messages of a document depend on, besides messages and markers. If it has
+    /// changed, or is unknown, they must be computed again.
     public struct LateBasis: Equatable, Sendable {
-        /// When the own member came in.
+        /// When this member joined.
         public let beginning: HybridTimestamp
         /// The conversation whose markers count.
         public let subject: [UInt8]
@@ -19,7 +20,7 @@ extension ViewStore {
         }
     }
 
-    /// What the rows of a document rest on; `nil` where they are not what they should be.
+    /// The basis of a document's rows; `nil` if the rows are outdated.
     public func lateBasis(of document: Int64) throws(StorageError) -> LateBasis? {
         if let known = lateBases[document] { return known }
         let found = try connection.statement("SELECT hlc, subject FROM late_basis WHERE did = ?")
@@ -32,9 +33,9 @@ extension ViewStore {
         return found
     }
 
-    /// Says what the rows of a document rest on, or that they rest on nothing any more.
+    /// Sets the basis of a document's rows, or marks them as outdated.
     ///
-    /// - Parameter isStored: whether it is so after a restart too.
+    /// - Parameter isStored: whether it is also valid after a restart.
     public func setLateBasis(
         _ basis: LateBasis?, of document: Int64, isStored: Bool = true
     ) throws(StorageError) {
@@ -46,17 +47,17 @@ extension ViewStore {
             .blob(basis.subject))
     }
 
-    /// The rows rest on what is not stored yet: after a restart they are looked for anew.
+    /// The rows depend on unwritten state: after a restart they are computed again.
     public func forgetStoredLateBasis(of document: Int64) throws(StorageError) {
         try connection.statement("DELETE FROM late_basis WHERE did = ?").run(.integer(document))
     }
 
     // MARK: Late messages
 
-    /// Notes a message that came after what stands behind it was read.
+    /// Adds a late message.
     ///
     /// - Parameters:
-    ///   - log: What frontiers call its log.
+    ///   - log: The log's name in frontiers.
     ///   - sequence: Its place in that log.
     public func putLate(
         _ position: Position, in document: Int64, log: UInt64, sequence: UInt64
@@ -70,7 +71,7 @@ extension ViewStore {
         lateDocuments?.insert(document)
     }
 
-    /// Where the first message of a document stands that came late; `nil` without any.
+    /// The position of a document's first late message; `nil` for none.
     public func firstLate(in document: Int64) throws(StorageError) -> Int64? {
         guard try hasLate(document) else { return nil }
         return try connection.statement(
@@ -78,7 +79,7 @@ extension ViewStore {
         ).integer(.integer(document))
     }
 
-    /// The late messages of a document that were there by a frontier were read.
+    /// The late messages of a document that a frontier covers were read.
     public func removeLate(
         in document: Int64, coveredBy frontier: ReadFrontier
     ) throws(StorageError) {
@@ -100,7 +101,7 @@ extension ViewStore {
         lateDocuments?.remove(document)
     }
 
-    /// No other documents than these have late messages.
+    /// Only these documents have late messages.
     public func removeLate(exceptIn documents: Set<Int64>) throws(StorageError) {
         try loadLateDocuments()
         for document in (lateDocuments ?? []).subtracting(documents).sorted() {
@@ -119,7 +120,7 @@ extension ViewStore {
         public let sequence: UInt64
     }
 
-    /// The newest 10,000 messages of a document, shown or hidden, and where they were written.
+    /// The newest 10,000 messages of a document, shown or hidden, with their logs.
     public func newestLogged(in document: Int64) throws(StorageError) -> [LoggedMessage] {
         try connection.statement(
             """
@@ -138,7 +139,7 @@ extension ViewStore {
         }
     }
 
-    /// Whether a message came late and was not read since.
+    /// Whether a message arrived late and is still unread.
     public func isLate(_ message: MessageRow) throws(StorageError) -> Bool {
         guard try hasLate(message.document) else { return false }
         return try connection.statement(
@@ -148,20 +149,20 @@ extension ViewStore {
             .integer(message.position.arrival)) != nil
     }
 
-    /// A message that came late was read.
+    /// A late message was read.
     public func removeLate(_ position: Position, in document: Int64) throws(StorageError) {
         memory.changes.documents.insert(document)
         try connection.statement("DELETE FROM late WHERE did = ? AND sort = ? AND arr = ?")
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))
     }
 
-    /// Adds the messages that came late and are shown to what was not read.
+    /// Adds the shown late messages to the unread ones.
     func addLate(
         in document: Int64, upTo key: MessageKey, to unread: inout Unread
     ) throws(StorageError) {
         guard try hasLate(document) else { return }
         var found = Unread()
-        // CROSS: the few that came late first, else SQLite begins with all messages of the channel.
+        // CROSS: the few late messages first, else SQLite starts with all messages of the channel.
         try connection.statement(
             """
             SELECT message.sort, key_hlc, key_id, gid, mention FROM late
@@ -170,7 +171,7 @@ extension ViewStore {
             """
         ).forEachRow(.integer(document), .integer(Limits.unreadScanMax)) { row in
             let late = Self.messageKey(row.integer(1), row.integer(2))
-            // Behind it, all is counted already.
+            // Later ones are counted already.
             guard Self.readKey(late, sort: row.integer(0)) <= key else { return }
             found.add(
                 late, sort: row.integer(0), grant: row.integer(3), isMention: row.integer(4) == 1)
@@ -190,12 +191,12 @@ extension ViewStore {
             try connection.statement("SELECT DISTINCT did FROM late").rows { $0.integer(0) })
     }
 
-    /// The messages of a document between two keys, shown or hidden, in the order of display; `nil`
-    /// where they are more than 10,000.
+    /// The messages of a document between two keys, shown or hidden, in display order; `nil` if
+    /// there are more than 10,000.
     public func messages(
         readAfter lower: MessageKey, upTo upper: MessageKey, in document: Int64
     ) throws(StorageError) -> [MessageRow]? {
-        // What stands farther behind its own time came from a slow clock.
+        // A message displayed after its own time came from a slow clock.
         let end = Int64(clamping: upper.timestamp.rawValue)
             .addingReportingOverflow(Int64(Limits.clockLeadMillisecondsMax) << 16)
         let found = try connection.statement(

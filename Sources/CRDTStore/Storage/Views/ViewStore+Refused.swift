@@ -1,13 +1,13 @@
 import WorkspaceModel
 
-/// Own messages that others do not take.
+/// Own messages rejected by others.
 extension ViewStore {
-    /// How many of them some documents hold, of the first `Limits.refusedCountMax` of the home.
+    /// How many of them some documents contain, of the first `Limits.refusedCountMax` of the home.
     ///
-    /// - Parameter isCounted: whether the document with this short number is one of them.
+    /// - Parameter isCounted: whether to count the document with this short number.
     public func refusedCount(in isCounted: (Int64) -> Bool) throws(StorageError) -> Int64 {
         var count: Int64 = 0
-        // The number is that of `Visibility.refused`: an index answers only what names it.
+        // The number of `Visibility.refused`: SQLite uses the index only for a literal.
         try connection.statement(
             """
             SELECT did FROM message INDEXED BY message_refused WHERE hidden = 2

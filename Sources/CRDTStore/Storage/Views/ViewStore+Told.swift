@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-/// What events say of messages that a store shows which was made anew. Both go through all messages.
+/// Comparing a rebuilt store's messages with its events. Both functions scan all messages.
 extension ViewStore {
-    /// Notes of messages that are hidden which of them were shown before: of those an event tells.
+    /// Marks hidden messages that were shown before, which their events show.
     ///
-    /// - Parameter type: the number of the event that tells of a new message.
+    /// - Parameter type: the number of the event for a new message.
     public func noteShown(byEvents type: Int64) throws(StorageError) {
         try connection.statement(
             """
@@ -14,10 +14,10 @@ extension ViewStore {
         ).run(.integer(type))
     }
 
-    /// Messages that are shown, and not deleted, of which no event tells, in the order in which they
-    /// came. Of what was written before the oldest event that is kept it is not known.
+    /// Shown, undeleted messages without an event, in order of arrival. Unknown for messages before
+    /// the oldest event.
     ///
-    /// - Parameter type: the number of the event that tells of a new message.
+    /// - Parameter type: the number of the event for a new message.
     public func untold(byEvents type: Int64) throws(StorageError) -> [MessageRow] {
         try connection.statement(
             """

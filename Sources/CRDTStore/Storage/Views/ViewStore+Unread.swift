@@ -1,30 +1,30 @@
 public import WorkspaceModel
 
-/// What stands behind a read marker.
+/// Messages after a read marker.
 ///
-/// A count looks at each message once. It is kept until something else than a new message changes
-/// in its document: a list of a hundred conversations with much to read would otherwise count a
-/// million rows whenever somebody looks.
+/// A count visits each message once. It is cached until something other than a new message changes
+/// in its document: a list of a hundred conversations with many unread messages would otherwise
+/// count a million rows on every call.
 extension ViewStore {
-    /// What stands behind a place in a conversation.
+    /// The messages after a place in a conversation.
     public struct Unread: Equatable, Sendable {
-        /// What was found under the grant with each number.
+        /// Counts by the grant's number.
         public private(set) var tallies: [Int64: Tally] = [:]
-        /// The largest key of all: up to where was read when all was.
+        /// The largest key of all: the marker once everything is read.
         public private(set) var last: MessageKey?
 
         /// The messages of one grant.
         public struct Tally: Equatable, Sendable {
             /// How many there are.
             public var count: Int64 = 0
-            /// How many of them mention the own member.
+            /// How many of them mention this member.
             public var mentions: Int64 = 0
-            /// The one that stands first.
+            /// The first in display order.
             public var oldest: Place
-            /// The one that stands last.
+            /// The last in display order.
             public var newest: Place
 
-            /// Takes over what was found of other messages.
+            /// Merges the counts of other messages.
             public mutating func merge(_ other: Tally) {
                 count += other.count
                 mentions += other.mentions
@@ -33,11 +33,11 @@ extension ViewStore {
             }
         }
 
-        /// A message where it is displayed.
+        /// A message's display position.
         public struct Place: Comparable, Sendable {
             /// Display order.
             public let sort: Int64
-            /// Its name, which decides between equal ones.
+            /// Its name, which breaks ties.
             public let key: MessageKey
 
             /// In the order of display.
@@ -66,24 +66,24 @@ extension ViewStore {
         }
     }
 
-    /// What was counted of one document, behind one place.
+    /// The cached count of one document, after one place.
     struct UnreadCount {
         let key: MessageKey
         var unread = Unread()
-        /// Messages that were looked at, hidden ones too.
+        /// Messages visited, hidden ones too.
         var scanned: Int64 = 0
-        /// The largest arrival number among them: a larger one is new.
+        /// The largest arrival number among them: larger ones are new.
         var newest: Int64 = 0
 
-        /// The display order from which on messages are looked at.
+        /// The display order from which messages are visited.
         var first: Int64 { Int64(clamping: key.timestamp.rawValue) }
     }
 
-    /// The shown messages behind `key` among the newest `Limits.unreadScanMax` of each document,
-    /// and those that came late.
+    /// The shown messages after `key` among the newest `Limits.unreadScanMax` of each document, and
+    /// the late ones.
     ///
-    /// A message of an author whose clock is ahead stands where it is displayed: else one of them
-    /// could be read by nobody, or everything with it.
+    /// A message from a clock that is ahead counts at its display position: otherwise it could
+    /// never be read, or reading it would mark everything else as read.
     public func unread(
         _ filter: Filter, after key: MessageKey
     ) throws(StorageError) -> Unread {
@@ -134,7 +134,7 @@ extension ViewStore {
         return count
     }
 
-    /// A message was put in its place: one that is new is counted, else all are again.
+    /// A message was inserted: a new one is counted, otherwise all are counted again.
     func countUnread(
         _ message: MessageRow, as visibility: Visibility
     ) throws(StorageError) {
@@ -155,7 +155,7 @@ extension ViewStore {
         memory.unreadCounts[message.document] = count
     }
 
-    /// Up to where somebody has read who has read this message and what stands before it.
+    /// The read marker's key after reading this message and everything before it.
     public static func readKey(of message: MessageRow) -> MessageKey {
         readKey(message.key, sort: message.position.sort)
     }

@@ -1,37 +1,37 @@
 public import WorkspaceModel
 
-/// What people see of the channels: where messages stand, and who follows what.
+/// The view of the channels: positions of messages, and followers.
 ///
-/// The view is made by folding operations and can be made again at any time. It holds places and
-/// ids, never text: text is opened from the operation when it is shown.
+/// The view is built by folding operations and can be rebuilt at any time. It contains positions
+/// and ids, never text: text is decrypted from the operation when it is shown.
 public final class ViewStore {
     let connection: Connection
     private let insert: Statement
     let citing: CitingWords
-    /// What was worked out of it.
+    /// Cached results.
     let memory = ViewMemory()
-    /// What is deleted, and by whose word.
+    /// Deletions, and the redactions behind them.
     public let redactions: RedactionTable
-    /// Notes, and the operations that their texts are made of.
+    /// Notes, and the operations of their texts.
     public let notes: NoteTable
-    /// Who follows which channel.
+    /// The followers of channels.
     public let following: FollowingTable
-    /// What the own documents say, and what was read.
+    /// The content of our own documents, and read positions.
     public let own: OwnTable
-    /// Every document in which anything is said about a message, and perhaps some in which nothing
-    /// is any more; `nil` until it is needed. A history is asked about one message after another.
+    /// Every document with annotations, and possibly some that no longer have any; `nil` until
+    /// needed. Reading a history queries one message after another.
     var annotatedDocuments: Set<Int64>?
-    /// Every document in which messages came late, and perhaps some in which they were read;
-    /// `nil` until it is needed.
+    /// Every document with late messages, and possibly some in which they were
+    /// read; `nil` until needed.
     var lateDocuments: Set<Int64>?
-    /// What the late messages of a document rest on, as far as it was looked at since the start.
+    /// The basis of each document's late messages, as far as queried since the start.
     var lateBases: [Int64: LateBasis?] = [:]
 
-    /// Where a message stands in its channel: local to this node, and stable.
+    /// The position of a message in its channel: local to this node, and stable.
     public struct Position: Hashable, Comparable, Sendable {
         /// Display order, in the units of a hybrid timestamp.
         public let sort: Int64
-        /// Arrival number, which decides between equal ones.
+        /// Arrival number, which breaks ties.
         public let arrival: Int64
 
         /// The place (`sort`, `arrival`).
@@ -50,17 +50,17 @@ public final class ViewStore {
     public struct MessageRow: Hashable, Sendable {
         /// The short number of its channel.
         public let document: Int64
-        /// Where it stands.
+        /// Its position.
         public let position: Position
         /// Its name.
         public let key: MessageKey
         /// The number of its author's grant.
         public let grant: Int64
-        /// The name of what it replies to.
+        /// The name of its thread root.
         public let thread: MessageKey?
         /// Whether only its author sees it: a revocation has cut it off.
         public internal(set) var isRefused = false
-        /// Whether its text of today mentions the own member.
+        /// Whether its current text mentions this member.
         public var isMention = false
 
         /// A row with the given fields.
@@ -76,18 +76,18 @@ public final class ViewStore {
         }
     }
 
-    /// Who sees a message.
+    /// Who can see a message.
     public enum Visibility: Int64, Sendable {
         /// Everybody.
         case shown = 0
         /// Nobody: it is not valid.
         case hidden = 1
-        /// Its author, who wrote it here and is told that it does not count.
+        /// Only its author, who wrote it here and is told that it was rejected.
         case refused = 2
     }
 
-    /// What the table says of a hidden message that had been shown before: people were told of it
-    /// then, and are not told again when it comes back.
+    /// The value in the table for a hidden message that had been shown: it was reported then, and
+    /// is not reported again when it returns.
     static let withdrawn: Int64 = 3
 
     init(_ connection: Connection) throws(StorageError) {
@@ -109,7 +109,7 @@ public final class ViewStore {
 
     // MARK: Messages
 
-    /// Puts a message in its place, for whoever may see it.
+    /// Inserts a message with a visibility.
     public func fold(_ message: MessageRow, as visibility: Visibility) throws(StorageError) {
         try insert.run { row in
             row.bind(1, message.document)
@@ -130,7 +130,7 @@ public final class ViewStore {
         try countUnread(message, as: visibility)
     }
 
-    /// Notes whether the text of a message mentions the own member now.
+    /// Sets whether the text of a message mentions this member.
     public func setMention(_ isMention: Bool, of message: MessageRow) throws(StorageError) {
         try connection.statement(
             "UPDATE message SET mention = ? WHERE did = ? AND sort = ? AND arr = ?"
@@ -140,7 +140,7 @@ public final class ViewStore {
         memory.forgetUnread(in: message.document)
     }
 
-    /// Changes who sees the messages at these places of a channel.
+    /// Sets the visibility of the messages at these positions of a channel.
     public func setVisibility(
         _ visibility: Visibility, of positions: [Position], in document: Int64
     ) throws(StorageError) {
@@ -157,7 +157,7 @@ public final class ViewStore {
         memory.forgetUnread(in: document)
     }
 
-    /// Those of the messages at these places that were never shown so far.
+    /// Those of the messages at these positions that were never shown.
     public func unseen(
         _ positions: [Position], in document: Int64
     ) throws(StorageError) -> [Position] {
@@ -172,7 +172,7 @@ public final class ViewStore {
         return unseen
     }
 
-    /// Removes what was folded from operations that are not stored any more.
+    /// Removes what was folded from operations that are no longer stored.
     public func remove(_ positions: [Position], in document: Int64) throws(StorageError) {
         let delete = try connection.statement(
             "DELETE FROM message WHERE did = ? AND sort = ? AND arr = ?")
@@ -188,14 +188,14 @@ public final class ViewStore {
         try notes.removeNoteEdits(arrivals: positions.map(\.arrival))
     }
 
-    /// Which messages of a channel are asked for.
+    /// A query for messages of a channel.
     public struct Filter: Sendable, Equatable {
         /// The short number of the channel.
         public var document: Int64
-        /// Those of further documents whose messages show among them: a direct conversation that
-        /// several people opened while they were apart has more than one.
+        /// Further documents whose messages are included: a direct conversation that several people
+        /// opened while offline has more than one.
         public var others: [Int64] = []
-        /// Only what replies to this message.
+        /// Only replies to this message.
         public var thread: MessageKey?
         /// Only what was written at this time or later, milliseconds.
         public var since: UInt64?
@@ -204,7 +204,7 @@ public final class ViewStore {
         /// Only what is pinned, and not deleted.
         public var isPinned = false
 
-        /// Everything of the channel with this number.
+        /// All messages of the channel with this number.
         public init(document: Int64) { self.document = document }
     }
 
@@ -253,7 +253,7 @@ public final class ViewStore {
             values.append(.integer(Int64(bitPattern: thread.idPrefix)))
         }
         if let since = filter.since {
-            // A column is a bit pattern: negative means later than all that fits.
+            // A column is a bit pattern: a negative value is later than all positive ones.
             sql += " AND (key_hlc >= ? OR key_hlc < 0)"
             values.append(.integer(Self.timestamp(since)))
         }
@@ -280,7 +280,7 @@ public final class ViewStore {
         Int64(min(milliseconds, (1 << 47) - 1) << 16)
     }
 
-    /// The message with this name, hidden ones left out, and refused ones not.
+    /// The message with this name, unless it is hidden; rejected ones are included.
     public func message(_ key: MessageKey) throws(StorageError) -> MessageRow? {
         let sql = """
             SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden, mention
@@ -295,7 +295,7 @@ public final class ViewStore {
 
     /// The message with this name, shown or hidden.
     ///
-    /// - Parameter document: where it must be; `nil` for anywhere.
+    /// - Parameter document: its document; `nil` for any.
     public func anyMessage(
         _ key: MessageKey, in document: Int64? = nil
     ) throws(StorageError) -> (row: MessageRow, isHidden: Bool)? {
@@ -308,7 +308,7 @@ public final class ViewStore {
             .integer(Int64(bitPattern: key.timestamp.rawValue)),
             .integer(Int64(bitPattern: key.idPrefix)), document.map(SQLValue.integer) ?? .null
         ) {
-            // Refused counts as hidden here, and is told by the row.
+            // A rejected message counts as hidden here; the row tells it apart.
             (Self.message($0), $0.integer(8) != Visibility.shown.rawValue)
         }
     }
@@ -346,7 +346,7 @@ public final class ViewStore {
         return count
     }
 
-    /// A timestamp, as a bit pattern, behind which no message is replied to.
+    /// A timestamp, as a bit pattern, after which no message has replies.
     private func lastRoot() throws(StorageError) -> Int64 {
         if let known = memory.repliedThrough { return known }
         let last = try connection.statement(
@@ -381,7 +381,7 @@ public final class ViewStore {
 }
 
 extension ViewStore {
-    /// How many messages of a channel are shown, deleted ones not.
+    /// How many messages of a channel are shown, without deleted ones.
     public func shownCount(in document: Int64) throws(StorageError) -> Int64 {
         try connection.statement(
             """
@@ -391,8 +391,8 @@ extension ViewStore {
         ).integer(.integer(document)) ?? 0
     }
 
-    /// Forgets everything that one channel shows. What is deleted in it stays deleted for as long
-    /// as the operations that say so are stored: relays have to know it as well.
+    /// Removes the view of one channel. Its deletions remain as long as the redactions are stored:
+    /// relays need them too.
     public func clear(_ document: Int64) throws(StorageError) {
         memory.forgetUnread(in: document)
         notes.forget(document)
@@ -402,7 +402,7 @@ extension ViewStore {
         lateBases[document] = nil
     }
 
-    /// Forgets everything of the view, to fold it anew.
+    /// Removes the whole view, to fold it again.
     public func clear() throws(StorageError) {
         memory.changes.isEverything = true
         notes.forget(nil)
@@ -414,12 +414,12 @@ extension ViewStore {
         lateBases = [:]
     }
 
-    /// What the own documents say, and what is still to be read.
+    /// The content of our own documents, and unread messages.
     private static let tablesOfPerson = [
         "self_register", "setting", "setting_past", "read_frontier", "unheard",
     ]
 
-    /// What is shown of one document.
+    /// The tables of one document.
     private static let tablesOfDocument = [
         "message", "following", "following_past", "subscription", "annotation", "annotation_past",
         "late", "late_basis", "note_edit", "note_snapshot", "blob_reference",
