@@ -1,14 +1,14 @@
 public import WorkspaceModel
 
-/// Somebody who may act in the workspace now.
+/// A member who may act in the workspace now.
 public struct MemberStanding: Hashable, Sendable {
-    /// Who.
+    /// The member.
     public let member: MemberID
     /// The strongest role the member has now.
     public let role: Role
     /// The grant that gives it.
     public let grant: OperationID
-    /// How strong that makes the member.
+    /// The rank of that grant.
     public let rank: GrantRank
     /// The devices with some grant in force, ascending.
     public let devices: [DeviceID]
@@ -28,7 +28,7 @@ extension AuthEvaluator {
     /// behind it is for later versions to judge (PROTOCOL.md, 4.0.5).
     public var awaitsLaterVersion: Bool { placed.unknownFeatures.contains { records[$0].isValid } }
 
-    /// How many valid operations turn such features on.
+    /// How many valid operations activate such features.
     public var laterFeatureCount: Int { placed.unknownFeatures.count { records[$0].isValid } }
 
     /// Whether the operation stands behind a feature that this version does not know.
@@ -36,7 +36,7 @@ extension AuthEvaluator {
         indices[id].map { records[$0].isOpaque } ?? false
     }
 
-    /// All that stands behind features that this version does not know.
+    /// All operations after features that this version does not know.
     ///
     /// - Cost: linear in the size of the document where there is such a feature, else none.
     public var opaqueOperations: [OperationID] {
@@ -44,7 +44,7 @@ extension AuthEvaluator {
         return records.filter { $0.isOpaque && !$0.isFurther }.map(\.operation.id)
     }
 
-    /// What became of an operation and why; `nil` when it was never added.
+    /// The verdict on an operation; `nil` when it was never added.
     public func verdict(on id: OperationID) -> AuthVerdict? {
         guard let index = indices[id] else { return nil }
         let record = records[index]
@@ -65,7 +65,7 @@ extension AuthEvaluator {
     /// 1 + the greatest depth among what the operation cites; 1 for the root.
     public func lamport(of id: OperationID) -> UInt64? { indices[id].map { records[$0].lamport } }
 
-    /// The strongest of some operations; `nil` where none is known.
+    /// The strongest of some operations; `nil` if none is known.
     public func strongest(of ids: [OperationID]) -> OperationID? {
         ids.compactMap { indices[$0] }.min { placed.isStronger($0, than: $1) }
             .map { records[$0].operation.id }
@@ -82,7 +82,7 @@ extension AuthEvaluator {
         return records[last].knows(records[first].place)
     }
 
-    /// Whose authority an operation uses: whom the grant that it cites names for its device.
+    /// The member as whom an operation acts: the subject of the cited grant for its device.
     public func author(of id: OperationID) -> MemberID? {
         indices[id].flatMap { records[$0].author }
     }
@@ -119,13 +119,13 @@ extension AuthEvaluator {
         placed.grant(id, of: device).flatMap { verdicts.standing(ofGrant: $0, for: device) }
     }
 
-    /// How strong the author of an operation was when it was written, by the grant that it cites
-    /// and what had been given up by then; `nil` when it is not known.
+    /// The rank of an operation's author when it was written, by the grant that it cites and
+    /// earlier transfers; `nil` when it is not known.
     public func authorRank(of id: OperationID) -> GrantRank? {
         indices[id].map { records[$0].rank.author.grant }
     }
 
-    /// Who got a grant; `nil` when it is no grant.
+    /// The subject of a grant; `nil` when it is not a grant.
     public func subject(ofGrant id: OperationID) -> MemberID? {
         indices[id].flatMap { records[$0].gives.subject }
     }
@@ -139,7 +139,7 @@ extension AuthEvaluator {
 /// Questions about the state that all operations together make.
 extension AuthEvaluator {
     /// What a new operation should cite: the valid operations that no other kept one has in its
-    /// past. Citing an invalid one would keep it for ever. Ascending.
+    /// past. Citing an invalid one would keep it permanently. Ascending.
     ///
     /// - Cost: linear in the number of logs, or of operations where most logs are short.
     public var heads: [OperationID] { tips { $0.hasEffect } }
@@ -285,7 +285,7 @@ extension AuthEvaluator {
             .map { records[$0].operation.id }
     }
 
-    /// Everybody who may act now with at least one device, in the order of their ids.
+    /// Everybody who may act now with at least one device, by id.
     public var members: [MemberStanding] {
         var best: [MemberID: (grant: Int, rank: DeviceRank)] = [:]
         var devices: [MemberID: [DeviceID]] = [:]
@@ -310,7 +310,7 @@ extension AuthEvaluator {
         }
     }
 
-    /// One of `members`; `nil` for somebody who may not act.
+    /// One of `members`; `nil` for a member who may not act.
     ///
     /// - Cost: linear in what the member was ever given.
     public func standing(of member: MemberID) -> MemberStanding? {
@@ -353,7 +353,7 @@ extension AuthEvaluator {
             .sorted { isStronger($0, than: $1, for: device) }.map(\.0)
     }
 
-    /// Of two that rank alike, because one transfer has taken both, the one that was stronger.
+    /// Of two with equal rank, because one transfer has taken both, the one that was stronger.
     private func isStronger(
         _ grant: (index: Int, now: DeviceRank), than other: (index: Int, now: DeviceRank),
         for device: DeviceID
@@ -384,15 +384,15 @@ extension AuthEvaluator {
         return members.isEmpty ? bound.sorted { $0.rank < $1.rank }.map(\.member) : members
     }
 
-    /// The first of `members(of:)`; `nil` while nothing valid binds the device.
+    /// The first of `members(of:)`; `nil` if nothing valid binds the device.
     public func owner(of device: DeviceID) -> MemberID? { members(of: device).first }
 
-    /// Whether something valid makes a device a member's, whoever else has it.
+    /// Whether a valid operation binds a device to a member, even if others have it too.
     public func isBound(_ device: DeviceID, to member: MemberID) -> Bool {
         (placed.people.bindings[device]?[member] ?? []).contains { records[$0].isValid }
     }
 
-    /// Every device that something valid binds.
+    /// Every device that a valid operation binds.
     public var boundDevices: [DeviceID] {
         placed.people.bindings.filter {
             $0.value.values.contains { $0.contains { records[$0].isValid } }
@@ -424,7 +424,7 @@ extension AuthEvaluator {
         return devices.filter { placed.listingFault([$0], of: member, &known) == nil }
     }
 
-    /// Whether nothing that is here has bound the member or the device yet.
+    /// Whether no operation here has bound the member or the device yet.
     public func isNewcomer(_ member: MemberID, _ devices: [DeviceID]) -> Bool {
         placed.newcomerFault(placed.everything, member, devices) == nil
     }

@@ -33,12 +33,12 @@ extension AuthEvaluator {
         return ruling
     }
 
-    /// The operations that made owner and roles of a channel what they are, the creation first.
+    /// The operations that determine owner and roles of a channel, the creation first.
     public func chain(of ledger: ChannelLedger) -> [OperationID] {
         ledger.chain.map { records[$0.index].operation.id }
     }
 
-    /// The settings that count. Of two that name one field the later in this list has the word.
+    /// The settings that count. Of two that set one field the later in this list wins.
     public func counting(in ledger: ChannelLedger) -> [OperationID] {
         ledger.counting.map { records[$0].operation.id }
     }
@@ -102,21 +102,21 @@ public struct MadeChannels: Sendable {
     /// None.
     public init() {}
 
-    /// Those among some creations that are valid.
+    /// The valid ones of some creations.
     public init(_ creations: some Sequence<OperationID>, in evaluator: AuthEvaluator) {
         made = creations.filter(evaluator.isValid).compactMap { id in
             evaluator.lamport(of: id).map { Made(lamport: $0, id: id) }
         }.sorted()
     }
 
-    /// The channel everybody is in.
+    /// The default channel.
     public var first: DocumentID? { made.first.map { DocumentID(sameBytesAs: $0.id) } }
 
-    /// Takes up a creation that is new, or whose verdict has changed.
+    /// Adds a new creation, or one with a changed verdict.
     public mutating func note(_ id: OperationID, in evaluator: AuthEvaluator) {
         guard let lamport = evaluator.lamport(of: id) else { return }
         let new = Made(lamport: lamport, id: id)
-        // Mostly it is the last one.
+        // It is usually the last one.
         var place = made.count
         if let last = made.last, !(last < new) {
             var low = 0

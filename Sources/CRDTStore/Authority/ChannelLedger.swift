@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
-/// What was said about one channel and counts, kept from operation to operation: whoever hands a
-/// channel on a thousand times makes nobody walk a thousand links for the next one.
+/// The valid claims about one channel, maintained incrementally: after a thousand transfers of a
+/// channel, nobody walks a thousand links for the next one.
 ///
 /// It is as much a function of the set of operations as a ruling made from nothing, whatever came
 /// first. Only the evaluator changes it, and only the one that made it understands it.
@@ -17,7 +17,7 @@ public struct ChannelLedger: Sendable {
         var isLink: Bool { change?.isLink == true }
     }
 
-    /// One link of the chain, and who may do what under it.
+    /// A link of the chain, and the rights under it.
     struct Link {
         let index: Int
         let owner: MemberID
@@ -27,11 +27,11 @@ public struct ChannelLedger: Sendable {
         let latest: UInt64
     }
 
-    /// What a change did to the claims that count, in no order.
+    /// The effect of a change on the counting claims, in no order.
     public struct Change: Sendable {
-        /// Those that count from now on.
+        /// Claims that count now.
         public internal(set) var added: [OperationID] = []
-        /// Those that do not any more.
+        /// Claims that no longer count.
         public internal(set) var removed: [OperationID] = []
     }
 

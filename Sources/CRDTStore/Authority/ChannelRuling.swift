@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the operations about one channel come to.
+/// The result of the operations about one channel.
 public struct ChannelRuling: Hashable, Sendable {
     /// The operation that made the channel.
     public let creation: OperationID
@@ -27,7 +27,7 @@ public struct ChannelRuling: Hashable, Sendable {
         self.lastLink = lastLink
     }
 
-    /// Whether somebody may do something with the channel now.
+    /// Whether a member may do something with the channel now.
     ///
     /// - Parameter role: the role in the workspace.
     public func allows(_ right: ChannelRight, to member: MemberID, of role: Role) -> Bool {
@@ -37,7 +37,7 @@ public struct ChannelRuling: Hashable, Sendable {
     }
 }
 
-/// What one may be allowed to do with a channel.
+/// Rights in a channel.
 public enum ChannelRight: Hashable, Sendable {
     /// Name, topic, description; adding and removing people.
     case edit
@@ -45,7 +45,7 @@ public enum ChannelRight: Hashable, Sendable {
     case manage
 }
 
-/// What one operation says about a channel, as far as its authority goes.
+/// An operation's claim about a channel, as far as authority is concerned.
 public struct ChannelClaim: Hashable, Sendable {
     /// The operation.
     public let id: OperationID
@@ -54,7 +54,7 @@ public struct ChannelClaim: Hashable, Sendable {
     /// What it changes; `nil` when it deletes the channel.
     public let change: ChannelChange?
 
-    /// What `id` says.
+    /// The claim of operation `id`.
     public init(id: OperationID, link: OperationID?, change: ChannelChange?) {
         self.id = id
         self.link = link
@@ -87,7 +87,7 @@ public struct ChannelChange: Hashable, Sendable {
     /// Whether it is a link of the chain: it says who may write from then on.
     public var isLink: Bool { owner != nil || admins != nil }
 
-    /// What it takes to make it.
+    /// The right that it takes.
     public var right: ChannelRight {
         isLink || archived != nil || history != nil ? .manage : .edit
     }

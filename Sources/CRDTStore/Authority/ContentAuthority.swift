@@ -125,7 +125,7 @@ extension AuthEvaluator {
             else { return nil }
             return (rank, exposure)
         }
-        // Somebody may have been given hundreds, one after the other.
+        // A member may have been given hundreds, one after the other.
         return given.sorted { $0.rank < $1.rank }
             .first { !isEnded($0.exposure, leastRole: leastRole) }
             .map { records[$0.exposure.grant].operation.id }
@@ -139,7 +139,7 @@ extension AuthEvaluator {
         grants(reachedByAny: [revocation]).sorted()
     }
 
-    /// The same of several changes together.
+    /// The same for several changes together.
     ///
     /// - Cost: two looks for each pair of a change and a grant at which it is aimed. How often an end counts
     ///   again is up to others than its author, so not all of its records are asked.
@@ -309,7 +309,7 @@ extension AuthEvaluator {
         return places
     }
 
-    /// What one operation lists of a log.
+    /// The cuts of one operation for a log.
     private func cuts(of index: Int, in log: LogName) -> ArraySlice<CutPlace> {
         records[index].operation.cuts.places(in: log)
     }

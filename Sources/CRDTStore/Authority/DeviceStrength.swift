@@ -27,8 +27,8 @@ extension AuthEvaluator {
         return stronger.count
     }
 
-    /// The devices of every day of a member that a transfer by `device` takes nothing from: whoever
-    /// wants to hand over does it there. Ascending.
+    /// A member's everyday devices that a transfer by `device` takes nothing from: a member who
+    /// wants to hand over must do it on one of these. Ascending.
     public func devices(strongerThan device: DeviceID, of member: MemberID) -> [DeviceID] {
         guard let own = strongestNow(device, of: member) else { return [] }
         return placed.people.grantsOfDevice.keys.filter { other in
@@ -43,8 +43,8 @@ extension AuthEvaluator {
             ?? false
     }
 
-    /// Whether a change of verdicts may put somebody in or out, or change a role. Whoever asks who is
-    /// in keeps the answer until then.
+    /// Whether a change of verdicts may admit or remove somebody, or change a role. Callers may
+    /// cache memberships until then.
     public func changesStanding(_ change: AuthChange) -> Bool {
         change.all.contains { id in
             guard let index = indices[id] else { return true }

@@ -1,11 +1,11 @@
 public import WorkspaceModel
 
-/// Questions about ended memberships: who may still act, and what ended it.
+/// Queries about ended memberships: who may still act, and what ended it.
 ///
 /// What is asked of one member is linear in what that member was ever given, the rest in the size of
 /// the document.
 extension AuthEvaluator {
-    /// The strongest role the member has now; `nil` for whoever is not in.
+    /// The strongest role the member has now; `nil` for a member who is not in.
     public func role(of member: MemberID) -> Role? {
         var best: (rank: GrantRank, role: Role)?
         for index in placed.grants(everTo: member) where records[index].isValid {
@@ -107,8 +107,8 @@ extension AuthEvaluator {
         return ends + demotions + revokedInvites
     }
 
-    /// Whether an operation ends what its author is not: no device of the author's own, nor the own
-    /// membership.
+    /// Whether an operation ends something of others: neither a device of its author nor the
+    /// author's membership.
     public func isSaidOfOthers(_ id: OperationID) -> Bool {
         guard let index = indices[id], let author = records[index].author else { return false }
         switch records[index].operation.action {
@@ -118,9 +118,8 @@ extension AuthEvaluator {
         }
     }
 
-    /// The valid revocations of invites: they take back admissions that had not heard of them, and
-    /// whoever came in by one holds keys, though not everybody may know of it. In the order of
-    /// arrival.
+    /// The valid revocations of invites: they void admissions that do not know them, and anyone who
+    /// came in by one holds keys, though not everybody may know of it. In the order of arrival.
     public var revokedInvites: [OperationID] {
         validEndings { if case .revokeInvite = $0 { true } else { false } }
     }
@@ -132,16 +131,16 @@ extension AuthEvaluator {
         return ends((placed.people.grantsOfDevice[device] ?? []).map { ($0, [device]) })
     }
 
-    /// The valid revocations by which the member lost what it had, ascending; empty for whoever
-    /// is in, and for whoever never was.
+    /// The valid revocations by which the member lost what it had, ascending; empty for a member
+    /// who is in, and for one who never was.
     public func revocations(ending member: MemberID) -> [OperationID] {
         guard role(of: member) == nil else { return [] }
         return ends(
             placed.grants(everTo: member).map { ($0, records[$0].gives.devices) })
     }
 
-    /// What hits these grants, or took validity from what they rest on: whoever was let in by
-    /// somebody who was removed meanwhile is out with him. A role that was given and taken before
+    /// What hits these grants, or took validity from what they rest on: a member admitted by
+    /// somebody who was removed meanwhile is out as well. A role that was given and taken before
     /// the end is not the end.
     private func ends(_ grants: [(grant: Int, devices: [DeviceID])]) -> [OperationID] {
         var found: Set<Int> = []
@@ -194,8 +193,8 @@ extension AuthEvaluator {
             .map { records[$0].operation.id }
     }
 
-    /// Whether a new admission on the invite would be void: it was revoked, or whoever opened it
-    /// was removed.
+    /// Whether a new admission on the invite would be void: it was revoked, or the member who
+    /// opened it was removed.
     public func isClosed(invite id: OperationID) -> Bool {
         guard let index = indices[id], records[index].isValid, let author = records[index].author,
             let grant = records[index].grant, records[index].operation.action.terms != nil
@@ -204,7 +203,7 @@ extension AuthEvaluator {
         {
             return true
         }
-        // Nobody has confirmed what was not written yet.
+        // Nobody can have confirmed an operation that does not exist yet.
         if records[index].isKept { return true }
         let admission = AuthRank(
             author: records[index].rank.author, lamport: AuthRank.infinity, id: .zero)
@@ -228,7 +227,7 @@ extension AuthEvaluator {
         return past
     }
 
-    /// The valid departure of a member, the first that arrived.
+    /// The first valid departure of a member to arrive.
     public func departure(of member: MemberID) -> OperationID? {
         (placed.reach.revocations[.member(member)] ?? []).first { index in
             records[index].aim == .departure && records[index].isValid

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 /// Who may be let in, asked for, or given another device: rules of PROTOCOL.md, 4.0.2.
 extension PlacedOperations {
-    /// a member writes down who asks, and no more often than anybody needs.
+    /// a member records a request, within the limits.
     func requestFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         guard let invite = record.cited.reference,
             let terms = records[invite].operation.action.terms
@@ -11,7 +11,7 @@ extension PlacedOperations {
         let limit = max(Limits.requestsPerInviteMin, terms.uses)
         let all = invites.requests[invite] ?? []
         guard UInt64(all.count) >= limit else { return nil }
-        // Who was rejected takes nobody's place.
+        // A rejected request takes nobody's place.
         let waiting = all.lazy.filter { request in
             guard case .request(_, let member, _, _) = records[request].operation.action else {
                 return false
@@ -150,7 +150,7 @@ extension PlacedOperations {
     }
 }
 
-/// Whose a device is.
+/// Bindings of devices to members.
 extension PlacedOperations {
     func isBound(_ device: DeviceID, to member: MemberID, before record: AuthRecord) -> Bool {
         (people.bindings[device]?[member] ?? []).contains { record.knows(records[$0].place) }
@@ -184,7 +184,7 @@ extension PlacedOperations {
         }
     }
 
-    /// An operation that would know all that is here.
+    /// An operation that would have everything here in its past.
     var everything: AuthRecord {
         var past = CausalPast()
         for tip in branchTips {

@@ -16,7 +16,7 @@ enum AuthTarget: Hashable {
 /// What a revocation takes the effect from. It is a plain value: every question about anybody looks
 /// at it, and copies nothing else of the operation.
 enum AuthAim: Hashable, Sendable {
-    /// It is no revocation.
+    /// It is not a revocation.
     case nothing
     case member(MemberID)
     case device(DeviceID)
@@ -50,7 +50,7 @@ struct AuthExposure {
     }
 }
 
-/// What may bear on what: by which names either side finds the other.
+/// Which operations may affect which: the keys by which either side finds the other.
 extension PlacedOperations {
     /// What reaches the operation; `nil` for the root, which nothing reaches.
     func exposure(of index: Int) -> AuthExposure? {
@@ -67,7 +67,7 @@ extension PlacedOperations {
         return exposure
     }
 
-    /// What an operation is aimed at, once what it cites is known.
+    /// The target of an operation, once its citations are resolved.
     func aim(of record: AuthRecord) -> AuthAim {
         switch record.operation.action {
         case .remove(let member): .member(member)

@@ -10,7 +10,7 @@ public import WorkspaceModel
 public final class AuthOperation: Sendable {
     /// The hash of the header. Breaks ties between ranks.
     public let id: OperationID
-    /// Who signed.
+    /// The signing device.
     public let device: DeviceID
     /// The incarnation of the device's store. With `device` it names the log.
     public let incarnation: UInt32
@@ -35,7 +35,7 @@ public final class AuthOperation: Sendable {
     /// Of an addition of devices, whether it takes the place of its author: a new recovery phrase,
     /// which stands right behind the one that wrote it. Never so of anything else.
     public let takesPlace: Bool
-    /// What is done.
+    /// The action.
     public let action: AuthAction
     /// The content that stays when this revocation takes effect, parts in `cutpart` operations
     /// included. Empty in everything that revokes nothing, parts too: who may remove somebody decides how
@@ -72,7 +72,7 @@ public final class AuthOperation: Sendable {
 }
 
 extension AuthOperation {
-    /// Whether its device ends its own part by it: leaves, or revokes itself.
+    /// Whether its device gives itself up by it: leaves, or revokes itself.
     public var isOwnEnd: Bool {
         switch action {
         case .leave: true
@@ -99,13 +99,13 @@ public enum AuthAction: Sendable {
     case addDevices([DeviceID])
     /// Gives a role to a member.
     case grant(RoleGrant)
-    /// Ends what a member may do.
+    /// Removes a member.
     case remove(member: MemberID)
-    /// Ends what a device may do: the author's own, or any when the author is an admin.
+    /// Revokes a device: the author's own, or any when the author is an admin.
     case removeDevice(DeviceID)
     /// Closes an invite for admissions that have not seen this.
     case revokeInvite(OperationID)
-    /// Ends what the author may do.
+    /// The author leaves.
     case leave
     /// Widens the cuts of a revocation.
     case recut(revocation: OperationID)
@@ -156,7 +156,7 @@ public struct InviteTerms: Hashable, Sendable {
     /// The `setWorkspace` that allows a plain member to write this invite.
     public var policy: OperationID?
 
-    /// One use, for ever, without approval, unless said otherwise.
+    /// One use, without expiry and approval, by default.
     public init(
         role: Role, uses: UInt64 = 1, expires: UInt64? = nil, needsApproval: Bool = false,
         policy: OperationID? = nil
@@ -169,13 +169,13 @@ public struct InviteTerms: Hashable, Sendable {
     }
 }
 
-/// A role given to a member who is there already.
+/// A role given to an existing member.
 public struct RoleGrant: Hashable, Sendable {
-    /// Who gets it.
+    /// The member.
     public var member: MemberID
     /// The devices that may use it. All of them must be the member's.
     public var devices: [DeviceID]
-    /// What the member becomes.
+    /// The new role.
     public var role: Role
     /// Whether it takes the place of everything granted to the member before.
     public var replaces: Bool
@@ -183,7 +183,7 @@ public struct RoleGrant: Hashable, Sendable {
     /// the author's member that have it; `nil` where nothing is given up.
     public var drops: [DeviceID]?
 
-    /// An additional role, unless said otherwise.
+    /// An additional role by default.
     public init(
         member: MemberID, devices: [DeviceID], role: Role, replaces: Bool = false,
         drops: [DeviceID]? = nil

@@ -64,7 +64,7 @@ struct DeviceRank: Hashable, Comparable, Sendable {
         self.index = index
     }
 
-    /// The rank of whoever takes this place.
+    /// The rank of a device that takes this place.
     func succeeded(by id: OperationID, at lamport: UInt64) -> Self {
         var next = self
         next.successionLamport = lamport

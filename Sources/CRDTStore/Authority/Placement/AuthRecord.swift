@@ -37,7 +37,7 @@ struct AuthRecord: Sendable {
         again.isFinalEnd = end.again.isFinalEnd
     }
 
-    /// Whether the author gives up the own role by it.
+    /// Whether the author gives up a role by it.
     var givesUpRole: Bool { operation.action.drops != nil && !isOwnPart }
 
     /// Whether it stands for an operation that has an earlier record.
@@ -146,7 +146,7 @@ public enum AuthFault: String, Hashable, Sendable {
     case deviceTaken
     /// It admits a member, or a device, that its past has bound already.
     case memberBound
-    /// It lists a device that an older one of the same member had revoked.
+    /// It lists a device that an older one of the same member has revoked.
     case deviceBarred
     /// It hands devices a key that nothing in its past introduces.
     case unknownKey
@@ -160,7 +160,7 @@ public enum AuthFault: String, Hashable, Sendable {
     case roleTooWeak
     /// A role given that the author may not give.
     case roleTooStrong
-    /// Removing oneself, or giving oneself a role.
+    /// Removing yourself, or giving yourself a role.
     case ownSubject
     /// The invite, policy or revocation it names is not in its past, or is something else.
     case noReference
@@ -174,27 +174,27 @@ public enum AuthFault: String, Hashable, Sendable {
     case returnNeedsAdmin
     /// It takes the place of a device that is no recovery phrase of its member's.
     case noPlaceToTake
-    /// More devices than anybody carries.
+    /// More devices than allowed.
     case tooManyDevices
-    /// More requests on an invite than anybody needs.
+    /// More requests on an invite than allowed.
     case tooManyRequests
-    /// It confirms what is not in its past, or is nothing to confirm.
+    /// It confirms an operation that is not in its past, or cannot be confirmed.
     case badConfirmation
-    /// An owner leaves, who has to hand the workspace over first.
+    /// An owner leaves without handing the workspace over first.
     case ownerLeaves
-    /// Somebody comes or goes in a private document more often than anybody does.
+    /// A member is seated or removed in a private document more often than allowed.
     case repeated
     /// A kind this version does not know.
     case unknownKind
 }
 
-/// What became of an operation, and because of what.
+/// The verdict on an operation, with its cause.
 public enum AuthVerdict: Hashable, Sendable {
     /// It has effect.
     case valid
     /// It never can have.
     case faulty(AuthFault)
-    /// A feature that this version does not know stands in its past.
+    /// A feature that this version does not know is in its past.
     case opaque
     /// The grant, invite or policy it rests on is not valid.
     case unsupported(by: OperationID)
@@ -203,7 +203,7 @@ public enum AuthVerdict: Hashable, Sendable {
     case revoked(by: OperationID)
 }
 
-/// What one new operation changed. The lists are in ascending order.
+/// The effect of one new operation. The lists are in ascending order.
 public struct AuthChange: Hashable, Sendable {
     /// Operations that have effect from now on; the new one among them, if it has.
     public var becameValid: [OperationID] = []
@@ -226,10 +226,10 @@ public struct AuthChange: Hashable, Sendable {
     /// Whether nothing changed.
     public var isEmpty: Bool { becameValid.isEmpty && becameInvalid.isEmpty && moved.isEmpty }
 
-    /// Every operation that it is about.
+    /// All operations that it lists.
     public var all: [OperationID] { becameValid + becameInvalid + moved }
 
-    /// Whether nothing changed but that an operation has effect.
+    /// Whether the only change is that an operation has effect.
     public func isOnly(_ id: OperationID) -> Bool {
         becameInvalid.isEmpty && moved.isEmpty && becameValid == [id]
     }

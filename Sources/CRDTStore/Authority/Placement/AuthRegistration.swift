@@ -3,7 +3,7 @@ import WorkspaceModel
 /// Which operations are found by what: each is entered when it is placed, and taken out again
 /// where the one that was placed last has no effect.
 extension PlacedOperations {
-    /// Makes the operation findable by all that bears on it and that it bears on.
+    /// Adds the operation to all indexes.
     mutating func register(_ index: Int) {
         guard records[index].fault == nil, !records[index].isOpaque else { return }
         for support in records[index].supports { records[support].dependants.append(index) }
@@ -89,7 +89,7 @@ extension PlacedOperations {
         records.indices[(index + 1)...].allSatisfy { records[$0].isFurther }
     }
 
-    /// Takes back the operation that was placed last.
+    /// Removes the operation that was placed last.
     mutating func withdraw(_ index: Int) {
         while records[records.count - 1].again.original != nil { unplaceAgain() }
         if let part = records[index].ownPart {
@@ -179,7 +179,7 @@ extension PlacedOperations {
     }
 }
 
-/// What links devices, which is found in three ways.
+/// The indexes of operations that link devices.
 extension PlacedOperations {
     private func linker(of index: Int, _ member: MemberID) -> OwnDevice {
         OwnDevice(member: member, device: records[index].operation.device)
@@ -206,7 +206,7 @@ extension PlacedOperations {
 }
 
 extension Dictionary where Value == [Int] {
-    /// Takes the last number of a list away, and the list with its last number.
+    /// Removes the last number of a list, and the list if it is empty then.
     fileprivate mutating func drop(_ index: Int, at key: Key) {
         guard self[key]?.last == index else { return }
         self[key]?.removeLast()

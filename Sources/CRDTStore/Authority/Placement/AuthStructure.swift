@@ -45,7 +45,7 @@ extension PlacedOperations {
         }
     }
 
-    /// What a role alone decides.
+    /// The faults that a role alone decides.
     private func roleFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         switch record.operation.action {
         case .createDocument, .setDocument, .deleteDocument:

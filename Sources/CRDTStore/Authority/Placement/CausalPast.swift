@@ -44,7 +44,7 @@ struct CausalPast: Equatable, Sendable {
         return slot < counts.count && counts[slot] > position
     }
 
-    /// Adds what lies there and all before it on that branch.
+    /// Adds that operation and all before it on its branch.
     mutating func insert(_ place: AuthPlace) {
         insert(branch: place.branch, position: place.position)
     }
@@ -92,7 +92,7 @@ struct CausalPast: Equatable, Sendable {
     /// How many bits number the branches below a node of that level.
     private static func shift(_ level: Int) -> Int { leafBits + innerBits * level }
 
-    /// Which part of a node leads to `branch`; its parts are of that level.
+    /// The child of a node that contains `branch`; children are of that level.
     private static func part(of branch: Int, below level: Int) -> Int {
         branch >> shift(level) & partMask
     }

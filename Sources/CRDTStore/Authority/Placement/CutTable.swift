@@ -2,8 +2,8 @@ public import WorkspaceModel
 
 /// What a removal or departure keeps of the logs of a private document, in few bytes.
 ///
-/// Whoever may remove somebody decides how many places a removal names, and all of them stay in
-/// memory, for the log of any may be asked about. So an entry takes 24 bytes, and each log 16.
+/// The remover decides how many places a removal names, and all of them stay in memory, for any log
+/// may be queried. So an entry takes 24 bytes, and each log 16.
 public struct CutTable: Hashable, Sendable {
     /// The places of one log, which end before `end` among all.
     private struct Log: Hashable, Sendable {

@@ -38,7 +38,7 @@ struct DeviceRoll: Sendable {
             self.place = place
         }
 
-        /// The age of whoever comes right behind it, and behind all that do so already.
+        /// The age of a device that comes right behind it, and behind all others there.
         func succeeded(by id: OperationID, at lamport: UInt64) -> Self {
             guard (successionLamport, succession) < (lamport, id) else { return self }
             var next = self

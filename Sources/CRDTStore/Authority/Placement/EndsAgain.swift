@@ -52,8 +52,8 @@ extension PlacedOperations {
         }
     }
 
-    /// The last revocations of a device by the author's device that one more knows: whoever knows those
-    /// knows all before them, so that a grant need not be compared with each.
+    /// The last revocations of a device by the author's device that one more knows: knowing those
+    /// implies all before them, so that a grant need not be compared with each.
     private mutating func latestEnds(of device: DeviceID, before index: Int) -> [Int]? {
         let record = records[index]
         var latest: [Int] = []

@@ -6,7 +6,7 @@ import WorkspaceModel
 /// All of it follows from an operation and its past alone, so no later arrival changes it; verdicts,
 /// which may change, are made from it by `AuthVerdicts`.
 struct PlacedOperations: Sendable {
-    /// In the order of arrival, which is a causal one.
+    /// In the order of arrival, which is a causal order.
     var records = SharedArray<AuthRecord>()
     var indices: [OperationID: Int] = [:]
     /// The last operation of each branch.
@@ -31,7 +31,7 @@ struct PlacedOperations: Sendable {
     /// Features that this version does not know.
     var unknownFeatures: [Int] = []
 
-    /// How many others were looked at to place what was added.
+    /// How many others were examined to place what was added.
     var looks = 0
     /// How many of these were for whose the devices are that it lists, or that an end takes along.
     var looksAtRolls = 0
@@ -46,7 +46,7 @@ struct PlacedOperations: Sendable {
     }
 }
 
-/// Which operations may take the effect from which.
+/// Which operations may void which.
 struct ReachIndex: Sendable {
     /// Revocations by what they reach.
     var revocations: [AuthTarget: [Int]] = [:]
@@ -58,7 +58,7 @@ struct ReachIndex: Sendable {
     var recuts: [Int: [Int]] = [:]
 }
 
-/// What was said of people and their devices.
+/// Operations about people and their devices.
 struct PeopleIndex: Sendable {
     /// Whatever gives somebody something, by whom; what nobody can judge yet is among it.
     var given: [MemberID: [Int]] = [:]
@@ -88,7 +88,7 @@ struct OwnDevice: Hashable {
     let device: DeviceID
 }
 
-/// What was said of invites.
+/// Operations about invites.
 struct InviteIndex: Sendable {
     /// Invites, which those bear on that are in their past.
     var all: [Int] = []

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Whose document is judged.
+/// The kind of document that is judged.
 enum AuthRules: Hashable, Sendable {
     /// The authority document: devices act, and are bound to members by possession signatures.
     case workspace
@@ -11,7 +11,7 @@ enum AuthRules: Hashable, Sendable {
 
 /// The rules of private documents that an operation and its past decide alone.
 extension PlacedOperations {
-    /// Why `record`, which acts as `role` and is no root, can never be valid.
+    /// Why `record`, which acts as `role` and is not a root, can never be valid.
     ///
     /// - Source: PROTOCOL.md, 4.3.
     func privateFault(of record: AuthRecord, _ role: Role) -> AuthFault? {

@@ -1,4 +1,4 @@
-/// An array whose copies share what none of them has changed since, in parts of 64 elements.
+/// A copy-on-write array: copies share unchanged parts of 64 elements.
 ///
 /// A document is tried out on a copy before anything is written, and one element that is added or
 /// changed there copies one part. It grows by a part, too, and never by its own size.
@@ -23,7 +23,7 @@ struct SharedArray<Element: Sendable>: Sendable, RandomAccessCollection, Mutable
         count += 1
     }
 
-    /// Takes the last element away.
+    /// Removes the last element.
     ///
     /// - Precondition: it has one.
     @discardableResult

@@ -47,7 +47,7 @@ extension PrivateAuthority {
         contentLimit(by: seatRights(of: member), in: log, under: key, leastRole: leastRole)
     }
 
-    /// The same, for whoever asks about many logs and keys of one member.
+    /// The same, for callers that ask about many logs and keys of one member.
     ///
     /// - Parameter kept: what an operation that ends a seat leaves of the log, where somebody keeps
     ///   that; see `cuts(of:in:)`.
@@ -142,7 +142,7 @@ extension PrivateAuthority {
     }
 }
 
-/// What each valid seat of one member allows in a private document.
+/// The content that each valid seat of one member allows in a private document.
 public struct PrivateSeatRights: Sendable {
     struct Seat: Sendable {
         let record: Int

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A key of a private document, and the valid operation that introduces it.
+/// A key of a private document, with the valid operation that introduces it.
 public struct PrivateIntroduction: Hashable, Sendable {
     /// The operation.
     public let operation: OperationID
@@ -58,7 +58,7 @@ extension PrivateAuthority {
                         $0 == candidate.operation || knows(candidate.operation, $0)
                     }
                 }
-                // Whoever has left by a younger seat goes on writing under an older one.
+                // A member who has left by a younger seat may still write under an older one.
                 && operations[candidate.operation].author.map(present.contains) == true
         }
         return sealing.map { introduction($0, present) }
@@ -182,7 +182,7 @@ extension PrivateAuthority {
         }
     }
 
-    /// Who is in.
+    /// The members who are in.
     private var present: Set<MemberID> { Set(evaluator.members.map(\.member)) }
 
     private func introduction(
@@ -206,7 +206,7 @@ extension PrivateAuthority {
 }
 
 extension PrivateAuthority {
-    /// Of records on one branch the last: whoever has it in the past has the others.
+    /// The last of the records on each branch: having it in the past implies the others.
     func latestOnEachBranch(_ records: [Int]) -> [Int] {
         var latest: [Int: Int] = [:]
         for index in records {

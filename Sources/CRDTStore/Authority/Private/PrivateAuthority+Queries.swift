@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Somebody who is in a private document.
+/// A member of a private document.
 public struct PrivateMember: Hashable, Sendable {
     /// Who. Whether the workspace still has the member is the workspace's to say.
     public let member: MemberID
@@ -31,7 +31,7 @@ public struct PrivateFields: Hashable, Sendable {
     public init() {}
 }
 
-/// Questions about single operations.
+/// Queries about single operations.
 extension PrivateAuthority {
     /// Whether the operation is in the graph: all it cites is.
     public func contains(_ id: OperationID) -> Bool { !records(of: id).isEmpty }
@@ -104,9 +104,9 @@ extension PrivateAuthority {
     }
 }
 
-/// Questions about the state that all operations together make.
+/// Queries about the state that results from all operations.
 extension PrivateAuthority {
-    /// Everybody who is in, in the order of their ids.
+    /// Everybody who is in, by id.
     public var members: [PrivateMember] {
         evaluator.members.compactMap { standing in
             operation(named: standing.grant).map {
@@ -115,7 +115,7 @@ extension PrivateAuthority {
         }
     }
 
-    /// The member's place now; `nil` for whoever is not in.
+    /// The member's place now; `nil` for a member who is not in.
     public func standing(of member: MemberID) -> PrivateMember? {
         guard let grant = evaluator.bestGrant(of: member.asDevice),
             let role = evaluator.role(of: member), let seat = operation(named: grant)
@@ -216,7 +216,7 @@ extension PrivateAuthority {
         validEnds.compactMap { operation(named: evaluator.records[$0].operation.id) }.sorted()
     }
 
-    /// Each field as the valid operation with the largest (depth, id) that names it says.
+    /// Each field as set by the valid operation with the largest (depth, id) that sets it.
     public var fields: PrivateFields {
         var fields = PrivateFields()
         guard let root, isValid(OperationID(sameBytesAs: document)) else { return fields }

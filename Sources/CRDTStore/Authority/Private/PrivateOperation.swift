@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What `PrivateAuthority` needs to know of one operation of kind 3.
+/// The facts that `PrivateAuthority` needs about one operation of kind 3.
 ///
 /// The caller has checked form and signature, has opened what it has keys for, and asks the
 /// workspace whether the operation stands; the rest is decided here.
@@ -82,7 +82,7 @@ extension PrivateOperation {
         }
     }
 
-    /// Whether it makes a conversation or an own document, which belong to the same people for ever.
+    /// Whether it makes a conversation or an own document, whose members never change.
     private var isForEver: Bool {
         if case .root(let root)? = change?.action { root.subtype != .channel } else { false }
     }

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What has been confirmed, and what waits for it.
+/// Confirmed operations, and those that wait for a confirmation.
 struct AuthConfirmations: Sendable {
     /// How many valid confirmations an operation has that are stronger than it.
     var counts: [Int: Int] = [:]
@@ -17,7 +17,7 @@ struct AuthConfirmations: Sendable {
         let confirmation: Int
     }
 
-    /// Forgets an operation that is taken back.
+    /// Forgets an operation that is withdrawn.
     mutating func forget(_ index: Int) {
         counts[index] = nil
         missing.remove(index)

@@ -32,7 +32,7 @@ public struct AuthEvaluator: Sendable {
             PlacedOperations(rules: rules, voiding: { AuthVerdicts($0).voids }))
     }
 
-    /// How many others were looked at to judge what was added: what it has cost.
+    /// How many others were examined to judge what was added: the cost so far.
     public var looks: Int { verdicts.looks &+ verdicts.placed.looks }
 
     /// How many operations were added.

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 extension AuthVerdicts {
-    /// Whether a revocation takes the effect from an operation: it hits and has not seen it.
+    /// Whether a revocation voids an operation: it hits it and does not know it.
     func voids(_ revocation: Int, _ index: Int) -> Bool {
         guard let exposure = placed.exposure(of: index) else { return false }
         return hits(revocation, exposure) && !isBeyond(index, revocation)

@@ -5,9 +5,9 @@ import WorkspaceModel
 /// Every operation has a rank, and whatever bears on its validity is stronger than itself: so one
 /// pass from the strongest to the weakest decides everything, and a change spreads only downwards.
 struct AuthVerdicts: Sendable {
-    /// What is judged.
+    /// The placed operations.
     var placed: PlacedOperations
-    /// What is confirmed, and what waits to be.
+    /// What is confirmed, and what waits for a confirmation.
     var confirmations = AuthConfirmations()
     /// In a private document: what counts no more since its owner's seat was handed on, by which transfer.
     var handedOn: [Int: Int] = [:]
@@ -22,7 +22,7 @@ struct AuthVerdicts: Sendable {
     /// What was placed, in the order of arrival: read without a copy.
     var records: SharedArray<AuthRecord> { _read { yield placed.records } }
 
-    /// Places an operation, and leaves open what becomes of it.
+    /// Places an operation, leaving its verdict open.
     mutating func link(_ operation: AuthOperation) throws(AuthError) -> Int {
         let index = try placed.link(operation)
         for further in records.indices[(index + 1)...] { countConfirmations(of: further) }
@@ -159,7 +159,7 @@ struct AuthVerdicts: Sendable {
             || records[index].ruling == .standing && records[revocation].again.isFinalEnd
     }
 
-    /// What becomes of an operation without fault, given the verdicts on all that are stronger.
+    /// The verdict on an operation without fault, given the verdicts on all stronger ones.
     private func judge(_ index: Int) -> AuthRuling {
         if records[index].isOpaque || handedOn[index] != nil { return .none }
         guard hasFollowed(index) else { return .none }
@@ -222,7 +222,7 @@ struct AuthVerdicts: Sendable {
     }
 }
 
-/// What becomes of an operation.
+/// The verdict on an operation, in detail.
 enum AuthRuling: Hashable, Sendable {
     /// A displaced one stands, but nobody is revoked by what it has let in.
     case none, displaced, standing, kept, valid
