@@ -215,7 +215,7 @@ struct `The scheduler of pieces` {
         let proof = try #require(world.tree.proof(of: 0..<1))
         #expect(world.scheduler.take(proof, of: world.blob.root, from: 1, at: 0) == [])
         #expect(world.scheduler.state(of: world.blob.root)?.byteCount == 0)
-        // Asked for, and cut: whoever sends that is asked no more.
+        // Requested, and truncated: a peer that sends that is not asked again.
         _ = world.scheduler.plan(at: 0)
         let (arrival, messages) = world.scheduler.take(piece, from: 1, at: 1)
         #expect(arrival == .unasked)

@@ -66,7 +66,7 @@ struct `Writing ahead` {
         #expect(kernel.files.contains(4) && !kernel.files.contains(3))
     }
 
-    /// The kernel says it once for each open file, and whoever waits has heard it.
+    /// The kernel reports it once for each open file, to the caller that waits.
     @Test(arguments: [
         (EIO, BlobError.disk(call: "sync_file_range", number: EIO)), (ENOSPC, .noSpace),
     ])

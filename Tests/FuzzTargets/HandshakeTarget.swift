@@ -93,7 +93,7 @@ private struct HandshakeScene {
         [UInt8(message.count >> 8 & 255), UInt8(message.count & 255)] + message
     }
 
-    /// A right first message; the content is the third one's payload.
+    /// A valid first message; the content is the third one's payload.
     private func answered(_ pieces: [[UInt8]]) throws -> String {
         let (session, state) = (answering(), noise(.initiator))
         let first = try state.writeMessage(using: random)

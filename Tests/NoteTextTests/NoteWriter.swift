@@ -36,7 +36,7 @@ struct NoteWriter {
         return operation
     }
 
-    /// An operation that says whatever it is given, and is not in the own copy.
+    /// An operation with the given edit, which is not in this writer's copy.
     mutating func operation(_ edit: NoteEdit, using random: inout SeededGenerator) -> NoteOperation
     {
         sequence += 1 + UInt64(random.below(3))

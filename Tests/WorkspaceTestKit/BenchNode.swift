@@ -388,7 +388,7 @@ public struct UnexpectedAnswer: Error, CustomStringConvertible {
 public final class BenchHome: HomeFiles {
     /// `identity/device.key`.
     public var identity: [UInt8]?
-    /// Thrown by whoever reads or writes the identity.
+    /// Thrown when the identity is read or written.
     public var identityFailure: HomeFileError?
     /// The guard file.
     public var guardBytes: [UInt8]?

@@ -67,7 +67,7 @@ public final class CoreBench {
         return node
     }
 
-    /// A node that starts on a copy of another one's store and small files.
+    /// A node that starts on a copy of another node's store and small files.
     public func node(
         _ name: String, store image: [UInt8], identity: [UInt8]?, guardBytes: [UInt8]?
     ) throws -> BenchNode {
@@ -126,7 +126,7 @@ public final class CoreBench {
                 }
             }
             settle()
-            // A deadline that a tick does not move would hold the clock for ever.
+            // A deadline that a tick does not move would stop the clock.
             if passed == 0 {
                 wall += 1
                 monotonic += 1
@@ -195,7 +195,7 @@ public final class CoreBench {
         advance(5_000)
     }
 
-    /// Whoever turns from one node to another takes a moment, in which what was sent arrives:
+    /// Switching from one node to another takes a moment, in which sent messages arrive:
     /// announcements are gathered for up to 100 ms.
     func look(at node: BenchNode) {
         defer { lastCaller = node }

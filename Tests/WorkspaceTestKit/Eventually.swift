@@ -86,8 +86,8 @@ public final class DaemonSigns {
         }
 }
 
-/// How long a slow machine may need for anything that is waited for. Whoever waits is woken when it
-/// happens, so that no test takes longer for it.
+/// How long a slow machine may need for any awaited event. The waiting test wakes when it happens,
+/// so no test takes longer because of it.
 public enum LongestWait {
     /// As `eventually` takes it.
     public static let seconds = 240

@@ -6,7 +6,7 @@ public final class MemorySearchFiles: SearchFiles {
     private var connection: Connection?
     /// Times that it was opened and removed.
     public private(set) var openCount = 0, removeCount = 0
-    /// Thrown by whoever opens it, so many times.
+    /// How many attempts to open it throw.
     public var failures = 0
 
     /// No file yet.

@@ -138,7 +138,7 @@ public struct PrivateDefinition {
         return givers
     }
 
-    /// Of the end of the own membership only who is known to know of it says something.
+    /// About the end of their own membership, only an author who is known to know it says anything.
     private func answers(of operation: PrivateOperation) -> [OperationID] {
         let own = operation.author.flatMap { story.ends[$0] } ?? []
         let answers = operation.change?.action.epoch?.answers ?? []

@@ -87,10 +87,10 @@ public struct WrittenLog: Sendable {
             id: operations[sequence].id)
     }
 
-    /// Writes and signs the next operation; a millisecond after the last unless told otherwise.
+    /// Writes and signs the next operation; a millisecond after the last by default.
     ///
-    /// The payload travels as it is given: whoever wants it sealed gives sealed bytes and the
-    /// `keyID`, which needs no key here.
+    /// The payload is used as given: for a sealed one pass sealed bytes and the `keyID`;
+    /// no key is needed here.
     @discardableResult
     public mutating func write(
         _ payload: [UInt8], kind: OperationKind = .content, at timestamp: UInt64? = nil,

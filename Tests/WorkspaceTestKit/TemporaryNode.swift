@@ -229,7 +229,7 @@ public final class TemporaryNode: @unchecked Sendable {
         }
     }
 
-    /// Whether a process is a daemon of this home, and not another that got a former one's number.
+    /// Whether a process is a daemon of this home, and not another one that reused its pid.
     private func isOurs(_ pid: Int32) -> Bool {
         let words = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()
         return words.split(separator: 0).contains(Data(home.utf8))

@@ -221,8 +221,8 @@ private func plainMembers(_ history: AuthHistory, _ evaluator: AuthEvaluator) ->
     return strongest.filter { $0.value >= .member }.keys.sorted()
 }
 
-/// What `people` and whoever they let in wrote, and what rests on that, or competes with it for a
-/// device: who takes back an own admission of a device frees the device for whoever else bound it.
+/// Operations of `people` and of those they admitted, with what rests on them or competes with them
+/// for a device: withdrawing an admission of a device frees it for others who bound it.
 private func belongings(
     of people: inout Set<MemberID>, _ history: AuthHistory, _ evaluator: AuthEvaluator
 ) -> Set<OperationID> {

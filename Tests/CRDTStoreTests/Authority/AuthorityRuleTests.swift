@@ -179,8 +179,9 @@ struct `Content stays valid up to the cuts` {
         #expect(last() == 6)
     }
 
-    /// a cut is no proof that somebody held it in time. So who widens an end could have made it,
-    /// and nobody does that for the own leave: what is said afterwards would be as good as before.
+    /// a cut does not prove that somebody held it in time. So the author who widens an end
+    /// may have invented it, and nobody may do that for their own leave: later content would count
+    /// like earlier content.
     @Test(arguments: [
         (
             AuthorityEnd.leave,

@@ -165,7 +165,7 @@ struct `Authority ends people's quarrels the same way everywhere` {
         let linked = story.write("root", after: start, .addDevices([story.device("lost")]))
         let given = story.write("root", after: [linked], .removeDevice(story.device("lost")))
         let second = story.write("root", after: [given], .addDevices([story.device("root2")]))
-        // Whoever has the lost key and another member's binds it there too, in an old past.
+        // A thief with the lost key and another member's key binds it there too, in an old past.
         let taken = story.write("yan", after: start, .addDevices([story.device("lost")]))
         let back = story.write(
             "root2", under: second, after: [second, taken],
@@ -271,7 +271,7 @@ struct `Authority ends people's quarrels the same way everywhere` {
             }
             for act in acts { #expect(evaluator.verdict(on: act) == .revoked(by: leaving)) }
         }
-        // Whoever is let in by others is in, and adds devices as before.
+        // A member admitted by others is in, and adds devices as before.
         let back = story.write("ann", after: story.heads, story.comeback("bob"))
         let phone = story.write(
             "bob", under: back, after: [back], .addDevices([story.device("phone")]))

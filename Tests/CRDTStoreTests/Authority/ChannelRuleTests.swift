@@ -45,7 +45,7 @@ private struct Plans {
 }
 
 struct `A channel is judged` {
-    /// Seed 1927791344 of the rulings: whoever gave up a role is judged by what was left of it.
+    /// Seed 1927791344 of the rulings: a member who gave up a role is judged by the remaining one.
     @Test func `who gave up a role has no more than what was left of it in channels`() throws {
         var story = Story(admins: ["ann"], members: ["bob"])
         let made = story.write("bob", after: story.heads, .createDocument)
@@ -236,7 +236,7 @@ struct `A device is one member's` {
         }
     }
 
-    /// Both had its key. Whoever stole it would take it from its person, and what rests on that.
+    /// Both had its key. A thief would otherwise take it from its person, with what rests on it.
     @Test func `or of two who did not know of each other, each for its own`() throws {
         var story = Story(admins: ["ann"], members: ["bob", "cat"])
         let start = story.heads

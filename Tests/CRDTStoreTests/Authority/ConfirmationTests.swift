@@ -156,7 +156,7 @@ struct `What is confirmed (V-6)` {
         let gone = end.write(&its.story, after: [its.policy])
         try its.story.inEveryOrder { evaluator in
             #expect([gone, said, invite, early].allSatisfy(evaluator.isValid))
-            // Nobody goes on coming in by it: whoever has stolen the device has the link.
+            // It admits nobody any more: the thief of the device has the link.
             #expect(evaluator.verdict(on: late) == .unsupported(by: invite))
             #expect(evaluator.isClosed(invite: invite))
         }
@@ -255,7 +255,7 @@ struct `What is confirmed (V-6)` {
         #expect(evaluator.isValid(good))
     }
 
-    /// Whoever gives up a device very often, or confirms very often, makes nobody judge it all anew.
+    /// Giving up a device, or confirming, very often must not make nodes judge everything again.
     @Test func `costs no more for words that change nothing`() throws {
         var its = Case(admins: ["ann", "weak"], members: ["bob", "eve"])
         var made: [OperationID] = []

@@ -303,7 +303,7 @@ struct `Ends that were confirmed apart` {
 
     // MARK: Who follows
 
-    /// The thief had put a phrase in before. Whoever replaces the old one revokes that with it.
+    /// The thief had put a phrase in before. Replacing the old phrase revokes that one too.
     @Test func `name no phrase that the old one has revoked`() throws {
         var scene = Scene()
         let other = scene.add("evil", after: scene.start)

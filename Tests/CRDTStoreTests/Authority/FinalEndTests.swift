@@ -73,7 +73,7 @@ struct `A phrase that was replaced` {
         let given = scene.give(.admin)
         let wanted = [nil, given, added]
         #expect(try scene.grants(["words", "bob", "new"]) == wanted)
-        // Whoever has the old words writes as if from before the end.
+        // A thief with the old words writes as if from before the end.
         let setting = scene.story.write(
             "words", under: given, after: [given], .setWorkspace(mayInvite: .owner))
         let linked = scene.story.write(
@@ -196,8 +196,8 @@ struct `A phrase that was replaced` {
         }
     }
 
-    /// Whoever has the old words ends the old phrase as if before all, under the stronger grant: that
-    /// would take the new phrase away.
+    /// A thief with the old words ends the old phrase as if before everything, under the stronger
+    /// grant: that would take the new phrase away.
     @Test func `ends once more for nobody, where somebody stronger has answered its end`() throws {
         for isAnswered in [true, false] {
             var scene = Scene()

@@ -3,10 +3,10 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// An owner of a private channel hands it on while an admin, who has not heard of that, puts the owner
-/// out and gives a lesser role: what that role gives is taken by the transfer, and what the owner kept
-/// is ended by the removal. Whoever is out so must be out for the keys and the words as well, or an
-/// owner and one admin could leave a reader behind whom nobody sees.
+/// An owner of a private channel hands it on while an admin, who has not heard of that, removes the
+/// owner and grants a lesser role: the transfer takes what that role grants, and the removal ends
+/// what the owner kept. The owner must lose keys and content as well, or an owner and an admin
+/// together could leave a reader behind whom nobody sees.
 struct `Who handed a private channel on and was put out meanwhile` {
     private func story(isGivenRole: Bool = true) -> PrivateStory {
         var story = PrivateStory(by: "olga", with: [("adam", .admin), ("anna", .admin)])

@@ -107,7 +107,7 @@ struct `Known gaps of the rules` {
         #expect(definition.standing(of: story.device("ann"), among: valid)?.role == .member)
     }
 
-    /// G5: a leave takes from what is weaker alone, so a stronger device of whoever left goes on.
+    /// G5: a leave only reaches weaker devices, so a stronger device of the leaver stays in.
     @Test func `a leave by a younger device leaves authority to the older one`() {
         var story = Story(admins: ["ann"], members: ["bob"])
         let second = story.write("bob", after: story.heads, .addDevices([story.device("bob2")]))

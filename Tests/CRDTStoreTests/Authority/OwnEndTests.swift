@@ -4,9 +4,9 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// Whoever has a key may write as if from before they left. What is said so by the very device that has
-/// left, or has revoked itself, has no effect: nothing of that is what it had written before, for that it
-/// knew (4.0.2, the rank of an end).
+/// A member who has left still has their key, and may write as if from before. What the device that
+/// left, or revoked itself, writes so has no effect: it cannot be older content, which the end knew
+/// (4.0.2, the rank of an end).
 struct `Who has ended their own part` {
     private var story = Story(admins: ["ann"], members: ["bob"])
 

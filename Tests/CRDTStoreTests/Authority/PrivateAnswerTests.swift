@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What a key that says to answer the end of a membership proves: who ends the own one knows its name
-/// before anybody has heard of it, and so do accomplices.
+/// What a key proves that claims to answer the end of a membership: the author of the end knows its
+/// id before anybody has heard of it, and so do accomplices.
 struct `An answer to the end of a membership` {
     private static let end = OperationID([UInt8](repeating: 9, count: 32))
     private static let mina = PrivateStory.member("mina")

@@ -80,7 +80,7 @@ struct `What is written in a private document` {
         #expect(isValid(story, under: 1, at: 10), "what the removal kept stays")
         #expect(!isValid(story, under: 1, at: 11), "what it cut does not come back")
         #expect(isValid(story, under: 3, at: 11) && isValid(story, under: 3, at: 500))
-        // Made by the removal itself: whoever has this key has heard of it.
+        // Introduced by the removal itself: holding this key proves knowledge of the removal.
         #expect(isValid(story, under: 2, at: 12))
         // A key made aside of the removal proves nothing.
         story.write("anna", after: [story.root], .rekey(PrivateStory.epoch(4)))
@@ -137,7 +137,7 @@ struct `What is written in a private document` {
         #expect(isValid(story, "olga", under: 1, at: 5))
     }
 
-    // The older seat was out of the reach of whoever removes; it ends with what replaced it.
+    // The remover could not reach the older seat; it ends with the seat that replaced it.
     @Test func `ends under a replaced role with the role that replaced it`() {
         var story = PrivateStory(with: [("anna", .admin), ("mina", .member)])
         let up = story.add(["tom"], as: .admin, by: "olga")

@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// An owner who knows everything puts people out of a private channel. They and whoever else is out write
-/// whatever they like, in every past and under every seat: nothing of it counts.
+/// An owner who knows everything removes people from a private channel. They and other former
+/// members then write anything, in every past and under every seat: none of it counts.
 struct `Whoever is put out of a private document by who knows all` {
     /// A document, what its owner wrote last, and who is out from then on.
     private struct Scene {

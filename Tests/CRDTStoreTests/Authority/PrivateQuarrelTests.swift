@@ -166,7 +166,7 @@ struct `The keys of a private document` {
         #expect(Set(authority.keys(for: member("mina"))) == Set((1...5).map { key($0) }))
     }
 
-    // Whoever comes back is given what was written since, not what was written meanwhile.
+    // A returning member gets what was written since the return, not what was written meanwhile.
     @Test func `begin anew with a return`() {
         var story = PrivateStory(with: [("gil", .member)], history: .fromJoin)
         story.remove("gil", by: "olga", key: 2)

@@ -69,7 +69,7 @@ private struct Chain {
     }
 }
 
-/// PROTOCOL.md, 4.3, "How often": every seat is judged with every end, so neither goes on for ever.
+/// PROTOCOL.md, 4.3, "How often": every seat is judged with every end, so neither is unlimited.
 struct `Coming and going in a private channel` {
     private static let most = Limits.privateSeatsByOneMax
     private let mina = PrivateStory.member("mina")
@@ -105,7 +105,7 @@ struct `Coming and going in a private channel` {
         #expect(judged.isValid(both))
         #expect(judged.standing(of: PrivateStory.member("gil"))?.seat == both)
         #expect(judged.standing(of: mina)?.seat != both)
-        // Whoever put her out may let her in again once.
+        // The member who removed her may admit her again once.
         chain.remove("mina", by: "anna")
         let again = (0..<2).map { _ in chain.add("mina", by: "olga") }
         #expect(again.map(chain.judged.isValid) == [true, false])

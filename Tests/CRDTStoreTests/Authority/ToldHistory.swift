@@ -29,7 +29,7 @@ struct ToldHistory: Encodable {
         let action: ToldAction
         /// "valid", "void" or "fault".
         let verdict: String
-        /// What the evaluator says about it, for whoever reads of a disagreement.
+        /// The evaluator's explanation, for reading about a disagreement.
         let reason: String
     }
 

@@ -4,8 +4,8 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// V-3 of PROTOCOL.md: what a transfer takes from the devices of whoever wrote it, asked of the
-/// evaluator in every order and of the definition.
+/// V-3 of PROTOCOL.md: what a transfer takes from its author's devices, checked in every order
+/// against the evaluator and the definition.
 struct `What a transfer takes (V-3)` {
     /// `root` with its phrase, a phone that it linked, and an heir.
     private struct Hand {

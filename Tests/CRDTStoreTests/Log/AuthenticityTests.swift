@@ -35,7 +35,7 @@ private struct AuthenticityDefinition {
 struct `Authenticity` {
     static let document = DocumentID([UInt8](repeating: 0xd0, count: 32))
 
-    // 3.15.2: whoever checks every operation and whoever checks runs, cut anywhere, agree.
+    // 3.15.2: checking every operation and checking runs, cut anywhere, agree.
     @Test(arguments: Seeds.explore(60))
     func `is the same however a history is cut into runs`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -132,7 +132,7 @@ struct `Authenticity` {
         }
     }
 
-    /// A run that nobody could pass on in one message would stay with whoever took it.
+    /// A run too large to relay in one message would stay with its first receiver.
     @Test func `reaches back 2,048 dependencies and not one further`() throws {
         var cited = WrittenLog(by: TestDevice(2), in: Self.document)
         cited.writeMany(Limits.dependenciesMax)

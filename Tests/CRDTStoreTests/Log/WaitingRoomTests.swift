@@ -221,7 +221,7 @@ struct `The waiting room` {
         let full = room.byteCount
         #expect(full > Limits.waitingAuthorityBytesPerPeerMax - 4_096)
         #expect(admits(1 << 16, by: 3))
-        // One of the two is gone, and none goes for whoever has more than that.
+        // One of the two was evicted, and neither is evicted for a source with more than that.
         #expect(room.byteCount < full * 3 / 4 && room.byteCount > full / 4)
         while admits(1 << 16, by: 3) {}
         #expect(!admits(1 << 21, by: 3))

@@ -118,7 +118,7 @@ struct `A payload that was erased` {
         let checked = try OperationChecks.check(run, after: nil)
         #expect(checked.map(\.id) == log.operations.map(\.id))
         #expect(checked.map(\.isPayloadAbsent) == run.entries.map { $0.absent != nil })
-        // Whoever says another hash or length says another operation.
+        // Another hash or length means another operation.
         var lie = run
         lie.entries[2].absent = .init(
             length: log.operations[2].payload.count,

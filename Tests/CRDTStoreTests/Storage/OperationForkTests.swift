@@ -180,7 +180,7 @@ struct `A forked log` {
         #expect(appended[0].sort == before.map { $0.sort + 1 })
     }
 
-    // 3.15.3: every order of arrival ends in the same branches, whoever came first.
+    // 3.15.3: every order of arrival gives the same branches.
     @Test(arguments: Seeds.explore(12))
     func `is the same set in every order of arrival`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

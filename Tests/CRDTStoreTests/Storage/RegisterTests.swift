@@ -95,7 +95,7 @@ struct `Registers of the own documents` {
         #expect(asked == (isReversed ? [on.id] : [off.id, on.id]))
         try fold(on)
         #expect(asked.last == on.id && asked.count == (isReversed ? 1 : 2))
-        // Whoever wrote the star had no right to: what counted before does again.
+        // The author of the star had no right to it: the earlier value counts again.
         try fold(on, isValid: false)
         #expect(try view.own.register(on.place)?.id == off.id)
         #expect(try view.own.keyedRegisters(.star, of: 1, limit: 10).isEmpty)

@@ -47,7 +47,7 @@ struct `Two keys of one point` {
         #expect(AgreementPublicKey(largest).isCanonical)
     }
 
-    /// In one, two boxes had the same tag, whatever the nonce: sealing went on for ever.
+    /// In one batch, two boxes had the same tag for every nonce: sealing never ended.
     @Test(arguments: [1, 3, 255, 300])
     func `get their boxes in different operations`(others: Int) throws {
         let sender = AgreementKey(using: random, lifetime: .brief)

@@ -40,7 +40,7 @@ struct `The payload of an operation` {
         }
     }
 
-    /// A key from 32 on is passed over by whoever does not know it: files have more than one form.
+    /// Readers skip unknown keys from 32 on: files have more than one form.
     @Test(arguments: contentNames.filter { $0 != "filesMessage" })
     func `corresponds to its bytes one to one as content`(_ name: String) throws {
         let bytes = try #require(PayloadSamples.content[name]).encoded

@@ -53,7 +53,7 @@ struct `A conversation, and what is elsewhere` {
         #expect(drawn[3].contains("third"), "\(drawn[3])")
     }
 
-    /// Whoever takes this window for a shell does not mean to tell everybody.
+    /// Someone who takes this window for a shell does not mean to tell everybody.
     @Test func `takes a line for the shell for a slip, once`() throws {
         let (io, keyboard) = world()
         let node = try #require(io.node)

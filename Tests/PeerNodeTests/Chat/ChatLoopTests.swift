@@ -114,7 +114,7 @@ struct `The tick of one's newest message` {
         #expect(asked?.count == 2)
     }
 
-    /// Nothing that is due can be done then, and waiting for none of it would be no waiting.
+    /// Nothing that is due can be done then, and polling for it would not be waiting.
     @Test func `is not waited for while the daemon is away`() throws {
         let (io, keyboard) = try conversation()
         keyboard.steps = [
@@ -179,7 +179,7 @@ struct `The tick of one's newest message` {
 }
 
 struct `The loop of a conversation` {
-    /// Whoever waits for the daemon hears nothing of what has come already.
+    /// Events that have already arrived do not end a wait for the daemon.
     @Test(arguments: ["read.mark", "message.history", "channel.get"])
     func `shows what came beside an answer before it waits`(_ method: String) throws {
         let io = MemoryIO()

@@ -177,8 +177,8 @@ struct `Completing a command line` {
         #expect(io.node?.asked.isEmpty == true)
     }
 
-    /// Whoever names a channel must not get to run anything on the machine of somebody who only
-    /// hits Tab and Return.
+    /// The name of a channel must not run anything on the machine of a user who only
+    /// presses Tab and Return.
     @Test(arguments: [
         "x;reboot", "$(reboot)", "`reboot`", "a|b", "a>b", "a<b", "-rf", "a\nb", "a\tb",
         "a\"b", "a\\b", "\u{1B}[2J", "a\u{202E}b", " a", "a ", "a\u{3000}b", "",

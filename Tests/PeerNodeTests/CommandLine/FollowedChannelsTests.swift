@@ -22,7 +22,7 @@ struct `The conversations of a stream that names none` {
             #expect(!shows("message.created", "c_out"))
         }
         #expect(asked == ["c_in", "c_out"])
-        // The end of one's own being in it is the last that is told of it.
+        // The user's own leaving is the last event shown of it.
         joined["c_in"] = false
         #expect(shows("channel.member_removed", "c_in"))
         #expect(!shows("message.created", "c_in"))

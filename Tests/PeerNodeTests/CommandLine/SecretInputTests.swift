@@ -52,7 +52,7 @@ struct `A secret on the command line` {
     @Test func `is what a command prints that ends well, and no more of it than fits`() {
         #expect(SecretInput.output(of: "echo secret", limit: 100) == Array("secret\n".utf8))
         #expect(SecretInput.output(of: "echo secret; exit 1", limit: 100) == nil)
-        // It would write for ever, and so it would be waited for.
+        // It would write without end, and so the program would wait without end.
         #expect(SecretInput.output(of: "yes secret", limit: 100) == nil)
         #expect(SecretInput.output(of: "true | head -1", limit: 100) == [])
     }

@@ -182,7 +182,7 @@ struct `Besides an answer` {
         #expect(io.run("member", "show", "@joon") == 0, "\(io.errors)")
         #expect(io.errors == "@joon is Joon Kim\n")
         #expect(node.asked.last?.contains("u_person00") == true)
-        // A script names people whole, and so does whoever takes something away from one.
+        // Scripts must use whole names, and so must commands that take something away.
         let script = MemoryIO()
         script.node?.people = ["Joon Kim"]
         #expect(script.run("member", "show", "@joon") == 5)

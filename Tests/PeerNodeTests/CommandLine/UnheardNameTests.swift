@@ -42,7 +42,7 @@ struct `A name in a text that mentions nobody` {
         #expect(io.run("send", "general", "hi @Joon") == 0, "\(io.errors)")
         #expect(io.errors.contains("2 people fit"), "\(io.errors)")
         #expect(io.node?.asked.contains("members false") == true)
-        // Whoever is not in a private channel is mentioned there by no name.
+        // People outside of a private channel cannot be mentioned there.
         let secret = MemoryIO()
         secret.isOutputTerminal = true
         secret.node?.text = "hi @Joon"

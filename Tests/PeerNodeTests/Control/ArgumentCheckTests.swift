@@ -154,7 +154,7 @@ struct `What somebody probably meant` {
     @Test func `is found for every method with one letter left out`() {
         for command in Command.methods {
             let typed = String(command.name.dropLast())
-            // Some of them are another one's name, such as that of `coin.spends`.
+            // Some of them are other methods' names, such as that of `coin.spends`.
             guard !Command.methods.contains(where: { $0.name == typed }) else { continue }
             let error = #expect(throws: NodeError.self) { try Command.method(typed) }
             let hint = error?.hint ?? ""

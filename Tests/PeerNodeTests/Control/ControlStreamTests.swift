@@ -132,7 +132,7 @@ struct `A stream of control requests` {
 
     // MARK: Bounds
 
-    /// Case K09: whoever asks without reading is made to wait, in bounded memory.
+    /// Case K09: a client that sends without reading has to wait, in bounded memory.
     @Test func `of one who never reads stops at the bound and goes on when read`() {
         var connection = ControlConnection(id: 1)
         let answer = JSONValue.string(String(repeating: "x", count: 1_000))
@@ -166,7 +166,7 @@ struct `A stream of control requests` {
         }
         while connection.nextRequest() != nil {}
         #expect(!connection.wantsInput, "256 wait for their answers")
-        // Whoever reads all the same gets no further request until one is answered.
+        // A client that is read anyway gets no further request until one is answered.
         connection.receive([UInt8]((line(1_000) + "\n").utf8))
         #expect(connection.nextRequest() == nil)
         connection.answer(CallID(connection: 1, number: 1), .success(true))

@@ -34,7 +34,7 @@ struct `A range of a file over HTTP` {
         #expect(HTTPRange(field) == nil)
     }
 
-    /// Where it lies in a file of so many bytes; `nil` where it has none of them.
+    /// The range in a file of this many bytes; `nil` if the file has none of it.
     static let places: [(Int64, Int64?, UInt64, Range<UInt64>?)] = [
         (0, nil, 10, 0..<10), (0, nil, 0, 0..<0), (0, 1, 0, nil), (9, nil, 10, 9..<10),
         (10, nil, 10, nil), (11, 5, 10, nil), (4, 100, 10, 4..<10), (4, 2, 10, 4..<6),

@@ -54,7 +54,7 @@ final class TableNode: NodeCommands {
     /// How that ended, by `state`; and who the caller is there, `u_…`.
     var workspaceState = "member"
     var ownMember: String?
-    /// What is different of the one channel, of the one message and of whoever is asked for by name.
+    /// Changes to the one channel, the one message and the person asked for by name.
     var changesChannel: (inout ChannelObject) -> Void = { _ in }
     var changesMessage: (inout MessageObject) -> Void = { _ in }
     var hasPassphrase = false

@@ -161,7 +161,7 @@ extension AttackedEndToEnd {
             }
         }
 
-        /// The header's own hash is nobody's secret, so whoever has the file writes it anew.
+        /// The header's hash needs no secret, so anyone with the file can recompute it.
         @Test func `is refused where a part of it was left out without the passphrase`() throws {
             let mina = TemporaryNode()
             mina.up(name: "Mina", workspace: "acme")

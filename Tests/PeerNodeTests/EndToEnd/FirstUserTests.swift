@@ -48,7 +48,7 @@ extension TerminalEndToEnd {
             let log = node.run("log", "general", "--follow", "--timeout", "1s")
             #expect(log.status == 0, "\(log.errors)")
             #expect(log.output.contains("before"))
-            // Whoever is cut short by the daemon's end is told.
+            // A command interrupted by the daemon's end says so.
             let (process, lines) = try node.start("tail", "--timeout", "10m")
             #expect(
                 eventually {

@@ -62,7 +62,7 @@ extension EndToEnd {
             for name in ["Joon", "Ana"] {
                 let node = TemporaryNode()
                 #expect(node.join(link, name: name).status == 0)
-                // Whoever is in is told so, and uses it no second time.
+                // A member is told so, and cannot use it a second time.
                 #expect(node.join(link).status == 0)
             }
             #expect(state(made["id"], at: mina) == "used")

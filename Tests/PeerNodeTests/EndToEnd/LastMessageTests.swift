@@ -13,7 +13,7 @@ extension EndToEnd {
             func run(_ words: String..., on node: TemporaryNode) -> TemporaryNode.Outcome {
                 node.run(["message"] + words + ["--in", "general", "--json"])
             }
-            // What one changes is one's own.
+            // You can only change your own.
             #expect(run("delete", "last", on: mina).status == 0)
             #expect(mina.texts() == ["one", "two", "from Joon"])
             #expect(run("edit", "last", "2", on: mina).object["text"] == "2")

@@ -128,7 +128,7 @@ extension TerminalEndToEnd {
             #expect(thread.first?.hasSuffix("shall we meet?") == true)
             #expect(thread.last?.hasSuffix("↳ answer 5") == true)
             let programs = mina.run("log", "general", "-n3", "--json").objects
-            // Whoever names an answer means its thread.
+            // A reply as the argument means its thread.
             let answer = programs.last?["id"]?.stringValue ?? ""
             let same = mina.run("log", "general", "--thread", answer).output
             #expect(same.split(separator: "\n").dropFirst() == thread)

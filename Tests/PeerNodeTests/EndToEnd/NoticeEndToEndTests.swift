@@ -75,7 +75,7 @@ extension TerminalEndToEnd {
             }
             for (number, text) in ["one", "two"].enumerated() {
                 mina.run("send", "general", text)
-                // One answer of each bot, the own one too.
+                // One answer from each bot, including this node's.
                 for node in [mina, joon] {
                     #expect(eventually { node.texts().count >= 3 * (number + 1) })
                 }

@@ -66,7 +66,7 @@ extension EndToEnd {
             let second = node.run(
                 ["daemon", "run"] + TemporaryNode.loopback, environment: environment)
             #expect(second.status == 6)
-            // A detached daemon is no service of whoever waits there.
+            // A detached daemon is not the service that the service manager waits for.
             node.run("down")
             #expect(node.run("up", environment: environment).status == 0)
             #expect(manager.next(within: 0) == nil)

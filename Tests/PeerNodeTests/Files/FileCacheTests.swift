@@ -203,7 +203,7 @@ struct `The room that files take` {
         #expect(scene.base.save(scene.message, by: scene.bob) != nil)
     }
 
-    /// While messages are read anew none of them names it, and it may be the only copy.
+    /// While messages are read again none of them names it, and it may be the only copy.
     @Test func `is not cleared of what no message names just now`() throws {
         let scene = try Scene(seed: 46)
         defer { scene.base.world.end() }

@@ -42,7 +42,7 @@ struct `What is known of files` {
         #expect(scene.world.failures == [])
     }
 
-    /// Whoever was asked tells of every change, of at most 256 files, until it is told to stop.
+    /// A peer that was asked reports every change, for at most 256 files, until it is told to stop.
     @Test func `is asked of others only for as long as somebody waits for it`() throws {
         let scene = try HostileScene(seed: 97)
         defer { scene.world.end() }

@@ -89,7 +89,7 @@ struct `Files between nodes of the simulation` {
         #expect(bob.ask("blob.stat", ["blob": blob])?["complete"] == true)
     }
 
-    /// Whoever listens hears of each transfer twice a second at most, and of its end.
+    /// Subscribers get at most two events a second for each transfer, and one at its end.
     @Test func `tell how far they are twice a second, and when they are over`() throws {
         let scene = try #require(FileScene(seed: 13, count: 2))
         defer { scene.world.end() }

@@ -200,7 +200,7 @@ struct `Pictures of people, workspaces and channels` {
         ] {
             #expect(Picture(untrusted: text) == nil && Picture.shown(text) == nil, "\(text)")
         }
-        // Whoever shows a member shows the id alone.
+        // A program that shows a member shows only the id.
         let scene = try #require(FileScene(seed: 75, count: 2))
         defer { scene.world.end() }
         let (ada, bob) = (scene.nodes[0], scene.nodes[1])

@@ -24,7 +24,7 @@ struct HouseRatchet: Equatable {
         figures["circle NodeCore"] = try rooms.largestCircle(of: "NodeCore")
     }
 
-    /// - Throws: a line that is none of the file's.
+    /// - Throws: for a line that does not belong in the file.
     init(parsing text: String) throws {
         for line in text.components(separatedBy: "\n") where !line.isEmpty && !line.hasPrefix("#") {
             let words = line.components(separatedBy: " ")

@@ -60,7 +60,7 @@ struct `The run of all tests` {
         #expect(bad.output.components(separatedBy: "recorded an issue").count == 4)
     }
 
-    /// A build alone passes, too: whoever looks for tests may have found none.
+    /// A build alone must pass, too: the test runner may have found no tests.
     @Test(arguments: ["", "echo '━ Test run with 0 tests in 0 suites passed'"])
     func `fails where no test was run`(said: String) throws {
         let outcome = try run("echo 'Build complete!'\n" + said)

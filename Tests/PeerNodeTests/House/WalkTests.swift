@@ -17,7 +17,7 @@ struct `The map and the walks` {
         room("/\(file.folder)".components(separatedBy: "/PeerNode/").last ?? "")
     }
 
-    /// The room of a folder below `Sources/PeerNode`; `nil` where it is none of the core's.
+    /// The room of a folder below `Sources/PeerNode`; `nil` if it does not belong to the core.
     private static func room(_ folder: String) -> String? {
         let parts = folder.components(separatedBy: "/")
         return parts.count > 1 && parts[0] == "Node" ? parts[1] : nil

@@ -67,8 +67,8 @@ struct LedgerBench {
         try node.ok("coin.balance", ["member": .string(name)]).number("balance")
     }
 
-    /// Whoever sees an order or a spend in a list was told of it once, and last of what it is now; and of
-    /// nothing else.
+    /// Everyone who sees an order or a spend in a list got one event for it, and last one for its
+    /// current state; and no other events.
     func expectTold(_ comment: String = "") throws {
         for node in nodes {
             let events = try node.events(types: ["order.*", "spend.*"])

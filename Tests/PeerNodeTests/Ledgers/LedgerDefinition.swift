@@ -49,7 +49,7 @@ struct LedgerDefinition {
         return (item, offer)
     }
 
-    /// W-86. An order that names no offer is none, and takes no other one's key.
+    /// W-86. An order without an offer does not count, and takes no other order's key.
     func order(_ key: MessageKey) -> (buyer: MemberID, coins: UInt64)? {
         let found = counted.compactMap { entry -> (id: OperationID, MemberID, UInt64)? in
             guard entry.key == key, case .order(let word, let amount) = entry.content,

@@ -338,7 +338,7 @@ struct `Coins of a ledger` {
         // A member's own one takes away from nobody the one of an owner or admin.
         #expect(try ada.ok("coin.balance")["ledger"] == table.ledger["id"])
         #expect(try bob.ok("coin.balance")["ledger"] == table.ledger["id"])
-        // Whoever issues means their own.
+        // For an issuer the default is their own ledger.
         #expect(try bob.ok("store.price", ["coins": "none"])["ledger"] != table.ledger["id"])
         let unclear = try ada.refused("coin.balance", ["ledger": "coins"])
         #expect(

@@ -74,7 +74,7 @@ struct `A workspace that is paid` {
         #expect(try shown("acme", on: table.ada)["payment"] == nil)
     }
 
-    /// Whoever asks for it believes that it was paid.
+    /// The caller would believe that it was paid.
     @Test func `is not made where its ledger has no price`() throws {
         let (ada, bob) = (table.ada, table.bob)
         try table.grant(to: bob)

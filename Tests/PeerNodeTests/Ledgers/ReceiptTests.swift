@@ -46,7 +46,7 @@ struct `A receipt` {
         try table.expectPeace()
     }
 
-    /// Whoever keeps the command has nothing else to find a mistake by.
+    /// The author of the command has nothing else to find a mistake by.
     @Test(arguments: [
         (nil, "notChecked why=command_failed"), ("yes", "notChecked why=answer_not_json"),
         (#"{"ok":true}"#, "notChecked why=answer_without_paid"),
@@ -150,7 +150,7 @@ struct `A receipt` {
                 == .invalidReceipt)
         bench.heal(ada, bob)
         bench.advance(200_000)
-        // Somebody else's order is none of Cleo's to redeem, asked politely or not.
+        // Cleo cannot redeem somebody else's order, asked politely or not.
         let refused = try table.cleo.refused(
             "store.validate", ["order": order, "receipt": .string(Self.receipt)])
         #expect(refused.kind == .invalidReceipt && refused.kind.seed == "E82")

@@ -107,7 +107,7 @@ struct `A file that gets its name when it is whole` {
         }
     }
 
-    /// Whoever may write into the folder may put a file of their own in the place of the draft.
+    /// Anyone who can write into the folder may replace the draft by a file of their own.
     @Test func `is not taken for another one that stands under its name`() throws {
         try withTemporaryFolder { root in
             let draft = try DraftFile(for: root + "/X", isNameless: false)

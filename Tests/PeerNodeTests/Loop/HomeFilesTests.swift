@@ -52,7 +52,7 @@ struct `The key of a home` {
 
     @Test func `that is no plain file is refused without being opened`() throws {
         try withHome { home, files in
-            // A pipe would keep a reader waiting for ever.
+            // A pipe would block its reader endlessly.
             #expect(mkfifo(home.identity, 0o600) == 0)
             #expect(refusal(files)?.message == "\(home.identity) is not a regular file")
             try FileSystem.remove(home.identity)

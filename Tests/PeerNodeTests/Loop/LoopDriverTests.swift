@@ -47,7 +47,7 @@ struct `A loop driver` {
         let driver = try Driver()
         let wakeup = driver.wakeup
         Thread.detachNewThread { wakeup.wake() }
-        // Without the wake-up this would wait for ever.
+        // Without the wake-up this would wait endlessly.
         let turn = try driver.gather()
         #expect(turn.ready.isEmpty)
     }

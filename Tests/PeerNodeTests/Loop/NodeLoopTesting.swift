@@ -12,7 +12,7 @@ final class ScriptedHost: TurnHost {
     var onInput: (NodeInput) -> [NodeEffect] = { _ in [] }
     /// What to do about all inputs of a turn, in the place of `onInput`.
     var onTurn: (([NodeInput]) -> [NodeEffect])?
-    /// Events for whoever has subscribed, handed out at most `eventsAtATime` a call.
+    /// Events for subscribers, returned at most `eventsAtATime` per call.
     var pendingEvents: [EventObject] = []
     var eventsAtATime = 10
     var subscribers: [UInt64] = []

@@ -121,7 +121,7 @@ import WorkspaceTestKit
         for number in 0..<UInt64(10) { world.ask(number, "printf \(number)") }
         try world.run { world.answers.count == 10 }
         #expect((0..<10).map { world.text($0) } == (0..<10).map { "\($0)" })
-        // And a notice waits for none of them.
+        // And a notice does not wait for any of them.
         world.ask(20, "sleep 1000")
         world.runner.show(Notice(command: "exit 0", input: [], variables: []), now: 0)
         try world.run { world.shown == 1 }

@@ -377,7 +377,7 @@ struct `A note in an attached editor` {
         #expect(pair.attached.takeLines().first?["cursors"]?[0]?["at"] == 2)
         pair.attached.hearParticipants([cursor("v_0")])
         #expect(pair.attached.takeLines().isEmpty)
-        // Whoever went while the node was away is not there any more.
+        // People who left while the node was away are no longer listed.
         try pair.attached.reread(text: "text", version: "v_5")
         pair.attached.hearParticipants([])
         #expect(pair.attached.takeLines().first?["cursors"] == [])

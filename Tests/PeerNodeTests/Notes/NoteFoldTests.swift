@@ -95,7 +95,7 @@ struct `What people write in one note` {
         bench.advance(5_000)
         try cleo.edit(note, to: "one\nBOB and CLEO\ntwo\n.")
         bench.advance(5_000)
-        // She has not seen what he wrote, so none of it stays.
+        // She has not seen his edits, so none of them stays.
         try ada.remove(bob)
         try ada.edit(note, to: "one\ntwo\nADA\n.")
         bench.heal(ada, bob)

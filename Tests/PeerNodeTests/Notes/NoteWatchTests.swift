@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What whoever holds the text of a note is told: the next version, and how to get there.
+/// The events for a program that holds the text of a note: the next version, and the patches.
 struct `A note that is watched` {
     private let bench: CoreBench
     private let ada: BenchNode

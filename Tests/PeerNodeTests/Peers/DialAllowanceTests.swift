@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Whoever is in may name any address as theirs, and a beacon may name any port: whoever listens there
+/// A member may announce any address as theirs, and a beacon any port: the host that listens there
 /// has not asked to be dialled.
 struct `Dials to addresses that others told` {
     private static let wall: UInt64 = 1_795_000_000_000
@@ -86,7 +86,7 @@ struct `Dials to addresses that others told` {
         #expect(count == 200)
     }
 
-    /// Whoever knows an old secret may answer each dial as another device.
+    /// An attacker with an old secret may answer each dial as another device.
     @Test func `leave nothing of who answers and is nobody`() throws {
         var registry = PeerRegistry()
         let typed = try address(5, .manual).address

@@ -33,7 +33,7 @@ struct `A hostile frame` {
         for frame in frames { link.give(frame, to: \.answerer) }
         #expect(link.answerer.ending == .badFrameMAC)
         #expect(link.answerer.messages.count == (damage == .doubled ? 1 : 0))
-        // Nothing is said to whoever did it.
+        // The violator gets no answer.
         #expect(link.answerer.outbox.isEmpty)
     }
 

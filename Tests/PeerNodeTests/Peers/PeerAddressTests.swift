@@ -180,7 +180,7 @@ struct `An address record` {
         #expect(book.all.map(\.device) == keys.map(\.device).sorted())
     }
 
-    /// Whoever links very many devices, and dates what they say ahead, pushes out nobody's.
+    /// A member who links very many devices, with records dated ahead, displaces nobody's.
     @Test func `is told of one person after the other, and then the next of each`() {
         var book = AddressBook()
         let keys = (1...9).map { SigningKey(using: SeededRandom(seed: $0)) }

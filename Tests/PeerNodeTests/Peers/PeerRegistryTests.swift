@@ -114,7 +114,7 @@ struct `The registry of peers` {
         #expect(registry.dialsDue(now: 1_000).count == Limits.dialsInFlightMax)
     }
 
-    /// A link may come of what was let go, or nothing that is ever told: no place is lost for ever.
+    /// An abandoned dial may still give a link, or nothing at all: no slot is lost permanently.
     @Test(arguments: ["connected", "ourselves", "failed", "abandoned", "nothing"])
     func `has places again, whatever comes of attempts that were let go`(_ outcome: String) throws {
         var registry = PeerRegistry()
@@ -161,7 +161,8 @@ struct `The registry of peers` {
         #expect(after[0].number != before.number)
     }
 
-    /// Whoever links many devices and signs sixteen addresses for each keeps nobody from others.
+    /// A member who links many devices and signs sixteen addresses for each
+    /// keeps no one from others.
     @Test func `dials few devices of one person at a time, and whoever has least under way first`()
         throws
     {
@@ -189,7 +190,7 @@ struct `The registry of peers` {
         let rest = registry.dialsDue(now: 0)
         #expect(rest.count == Limits.dialsInFlightMax - 5)
         #expect(Set(rest.map { $0.address.text.prefix { $0 != "-" } }).count == rest.count)
-        // An address of theirs that failed makes room for whoever has none under way.
+        // A failed address of theirs makes room for a person without a dial under way.
         let next = DeviceID([UInt8](repeating: 254, count: 32))
         registry.add(next, of: [254], addresses: [try known("next:1")])
         registry.failed(rest[0].number, error: "timeout", now: 5_000, using: random)

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Invites for whoever has an address.
+/// Invites for the owner of an address.
 struct `An invite for an address` {
     @Test func `is mailed, and its link works`() throws {
         let table = try ProofTable()

@@ -18,7 +18,7 @@ struct `The behaviour of nodes` {
         #expect(difference == nil, "seed \(seed): the \(difference ?? "") differ first")
     }
 
-    /// Says now and then how far it is: whoever is silent for long counts as hanging.
+    /// Prints its progress now and then: a silent process counts as hanging.
     @Test(.enabled(if: BehaviourRecord.isWanted))
     func `is recorded when somebody asks for that`() async throws {
         let record = BehaviourRecord(await Self.playAll())

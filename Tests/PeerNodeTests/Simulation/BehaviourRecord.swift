@@ -29,7 +29,7 @@ struct BehaviourRecord {
 
     init(_ lives: [UInt64: BehaviourHashes]) { self.lives = lives }
 
-    /// - Throws: a line that is none of the file's.
+    /// - Throws: for a line that does not belong in the file.
     init(parsing text: String) throws {
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let words = line.split(separator: " ").map(String.init)

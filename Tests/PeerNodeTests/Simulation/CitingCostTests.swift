@@ -104,8 +104,8 @@ struct `A chain that comes newest first` {
         }
     }
 
-    /// Forks of two logs by turns, each citing the one before: none of them is one too many as long
-    /// as the next one waits.
+    /// Alternating forks of two logs, each citing the previous one: none of them exceeds the limit
+    /// as long as the next one waits.
     @Test func `of forks has its document gone through seldom, though none may go`() throws {
         let scene = try HostileScene(seed: 95)
         defer { scene.world.end() }
@@ -148,7 +148,7 @@ struct `A chain that comes newest first` {
         }
         let name = try #require(forks.first).name
         let workspace = try HostileScene.workspace(of: scene.ada)
-        // The last in their order first, so that none of them is passed over.
+        // The last in their order first, so that none of them is skipped.
         try Self.accept(
             forks.sorted { $1.operations[0].id < $0.operations[0].id }, at: core, of: scene)
         #expect(operations.branchCount(of: name, in: workspace.number) == forks.count)

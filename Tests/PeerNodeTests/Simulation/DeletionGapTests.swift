@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a redaction says of its targets, and what they show: the same for whoever had their payloads
-/// and for whoever comes later and never gets them.
+/// What a redaction says of its targets, and what they show: the same for nodes that had the
+/// payloads and for later ones that never get them.
 struct `A redaction that says something else of a message` {
     enum Lie: CaseIterable, Sendable {
         case nothing, none, otherThread, noThread, garbage

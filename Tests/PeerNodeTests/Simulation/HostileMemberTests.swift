@@ -149,8 +149,8 @@ struct `A member who sends bad operations` {
         #expect(shown.contains("two") && shown.contains("other") != isChanged)
     }
 
-    /// What is no authority operation would lie in the authority document for ever, which is never
-    /// pruned and which everybody is served.
+    /// Other operations would remain in the authority document permanently: it is never pruned, and
+    /// served to everybody.
     @Test(arguments: ["authority", "mailbox"])
     func `is dropped for content in a document that is for something else`(_ place: String) throws {
         let scene = try HostileScene(seed: 27)
@@ -227,7 +227,7 @@ struct `A member who sends bad operations` {
         let told = peer.connect(to: scene.bob)
         told.announce([log.tip])
         scene.world.run(for: 1_000)
-        // Whoever holds the log is told that it ends there, and compares.
+        // Holders of the log are told that it ends there, and compare.
         for node in scene.honest {
             let bob = try HostileMember(keysOf: node)
             let tip = LogTip(

@@ -26,7 +26,7 @@ struct `Somebody else's profile` {
         let workspace = try HostileScene.workspace(of: scene.bob)
         let document = workspace.profileDocument
         var log = HostileLog(scene.mallory, incarnation: 77, document: document)
-        // As Bob, over Bob's words; then as oneself, over Bob's words; then nonsense.
+        // As Bob, over Bob's words; then as the attacker, over Bob's words; then nonsense.
         let place = ProfileRegisters.Place(
             member: workspace.member, subject: .field(.description))
         let core = try #require(scene.bob.host?.core)

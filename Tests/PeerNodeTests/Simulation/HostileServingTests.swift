@@ -51,7 +51,7 @@ struct `A member who serves badly` {
         try scene.expectHonestPeace(showing: texts)
     }
 
-    // Whoever offers a log beside a slow peer must wait for a while, not for ever.
+    // A peer that offers a log beside a slow peer must wait for a while, not endlessly.
     @Test func `is left for another one although bytes keep coming`() throws {
         let scene = try HostileScene(seed: 62)
         defer { scene.world.end() }

@@ -55,9 +55,9 @@ struct PrivateAudit {
 }
 
 struct `Nobody else reads a private document` {
-    /// People come, go and are thrown out, on all sides of a network that falls apart, and nobody
-    /// who was out comes back. Whoever the author of a message knew to be out, and whoever was never
-    /// let in, cannot read it with any key that they ever held; all who are in read the same. (E02)
+    /// People come, go and are removed, on all sides of a partitioned network, and nobody who was
+    /// out comes back. People whom a message's author knew to be out, and people who were never in,
+    /// cannot read it with any key that they ever held; all who are in read the same. (E02)
     @Test(arguments: Seeds.explore(3))
     func `whoever is added, leaves and is removed, and when`(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed)

@@ -28,7 +28,7 @@ struct `A crash while a private channel changes` {
             world.run(for: 5_000)
         }
 
-        /// Calls until it is done, starting again whoever crashed.
+        /// Repeats a call until it succeeds, restarting crashed nodes.
         @discardableResult
         func must(_ index: Int, _ method: String, _ arguments: JSONValue) throws -> JSONValue {
             let node = nodes[index]
@@ -79,7 +79,7 @@ struct `A crash while a private channel changes` {
                 return Scenes.texts(of: "board", on: nodes[1]).contains("three")
             }
             try send(1, "five")
-            // Whoever crashes from here on does so after everything was said.
+            // Nodes that crash from here on do so after everything was said.
             for _ in 0..<60 {
                 revive()
                 world.run(for: 5_000)

@@ -43,7 +43,8 @@ struct `Judging deletions` {
         try scene.expectHonestPeace()
     }
 
-    /// Whoever names the same again and again is removed: it is judged once, and none of that is read.
+    /// A member who names the same target again and again is removed: it is judged once, and none
+    /// of the redactions is read.
     @Test func `costs what is named, and not how often, when who deletes is removed`() throws {
         let scene = try HostileScene(seed: 90)
         defer { scene.world.end() }
@@ -96,7 +97,7 @@ struct `Judging deletions` {
         // Each is weighed when it comes, and the redaction with it; nothing is judged for that.
         #expect(core.turn.tally.judgedTargets == targets)
         #expect(core.turn.tally.judgedRedactions - redactions <= 2 * count)
-        // Whoever deletes the same later does not pay for them either.
+        // A later deletion of the same does not pay for them either.
         let before = core.turn.tally.judgedRedactions
         let again = Hostile.redaction(of: [target], by: scene, incarnation: 99)
         try Self.push(again.run, of: scene, to: core)
@@ -104,7 +105,7 @@ struct `Judging deletions` {
         #expect(core.turn.tally.judgedTargets == targets + 1)
         #expect(core.turn.tally.judgedRedactions - before <= 3)
         #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada"])
-        // The word of whoever deleted it counts as before.
+        // The deletion counts as before.
         try #require(scene.ada.ask("message.delete", ["message": id, "undo": true]) != nil)
         scene.world.run(for: 3_000)
         for node in scene.honest {
@@ -143,7 +144,7 @@ struct `Judging deletions` {
         }
     }
 
-    // A byte of a peer must not become many of ours, and nobody waits for ever.
+    // A byte of a peer must not become many of ours, and nobody waits endlessly.
     @Test(arguments: [false, true])
     func `holds a bounded part of what there is to judge`(isAlwaysTheSame: Bool) throws {
         let scene = try HostileScene(seed: 85)

@@ -115,7 +115,7 @@ struct `Deleting in a network` {
         }
     }
 
-    /// Whoever comes later gets headers without payloads, and shows the gaps.
+    /// A newcomer gets headers without payloads, and shows the gaps.
     private func expectNewcomer(
         _ world: SimulatedWorld, _ nodes: [SimulatedNode], _ sent: [Sent], _ seed: UInt64
     ) throws {

@@ -29,7 +29,7 @@ struct `Removals in a network` {
     static func expectEqual(_ nodes: [SimulatedNode], _ note: String) {
         let digests = Set(nodes.compactMap { Scenes.digest(of: $0) })
         #expect(digests.count == 1, "\(note)")
-        // Whoever was out for a while still sees what they wrote then, as refused.
+        // A member who was out for a while still sees their messages from then, as rejected.
         let texts = Set(
             nodes.map { node in
                 Scenes.messages(of: "general", on: node).filter { $0["state"] != "refused" }
@@ -114,7 +114,7 @@ struct `Removals in a network` {
             return role != nil && role != "guest"
         }
         Self.expectEqual(inside, "seed \(seed)")
-        // Whoever is in agrees on who is.
+        // All members agree on who is in.
         let lists = Set(
             inside.map { node in
                 (node.ask("member.list")?["items"]?.arrayValue ?? []).compactMap {

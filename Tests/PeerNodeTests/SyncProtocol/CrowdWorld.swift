@@ -2,14 +2,15 @@ import SyncProtocol
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Very many nodes with links between them, on a clock that moves in turns: in each, everything
-/// arrives that was sent in the turn before. The sessions, planners, messages and frames are the real
-/// ones; a node is a replica in numbers (`CrowdReplica`), and a link carries any amount in one turn.
+/// Very many nodes with links between them, on a clock that moves in turns: in each turn,
+/// everything arrives that was sent in the previous one. The sessions, planners, messages and
+/// frames are the real ones; a node is a replica in numbers (`CrowdReplica`), and a link carries
+/// any amount in one turn.
 ///
-/// Whom an author reaches (96) is told and counted as in the program (`CrowdWorld+Reach`). Left out is
-/// what else the program sends beside its sessions, which comes on top: handshakes and TCP, address
-/// records and who has them (95), presence, and the authority document, with some five operations of
-/// each member, which everybody announces to everybody whoever reaches whom.
+/// The reach of authors (96) is announced and counted as in the program (`CrowdWorld+Reach`). Not
+/// simulated is what else the program sends: handshakes and TCP, address records and their digests
+/// (95), presence, and the authority document, with some five operations of each member, which
+/// everybody always announces to everybody.
 final class CrowdWorld {
     final class Node {
         let device: DeviceID

@@ -202,7 +202,7 @@ struct `A peer that breaks the rules` {
         #expect(planner.count == 0)
     }
 
-    /// An answer that claims to be cut short but is of no use must not be asked for for ever.
+    /// A useless answer that claims to be truncated must not be requested endlessly.
     @Test func `cannot keep a log busy with empty answers`() {
         var (lone, planner) = opened()
         let tips = (1...3).map { LoneSession.tip($0) }

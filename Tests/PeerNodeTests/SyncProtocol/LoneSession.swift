@@ -1,7 +1,7 @@
 import SyncProtocol
 import WorkspaceModel
 
-/// One session with its replica and planner; the peer is whoever writes the test.
+/// One session with its replica and planner; the test plays the peer.
 struct LoneSession {
     static let own = DeviceID([UInt8](repeating: 1, count: 32))
     static let peer = DeviceID([UInt8](repeating: 2, count: 32))

@@ -31,7 +31,7 @@ struct ModelReplica: Replica {
 
     /// What it names as a guest, `nil` where it is none.
     var ownDocuments: [DocumentID]?
-    /// Whether whoever asks is a guest.
+    /// Whether the peer is a guest.
     var isPeerGuest = false
     /// Documents that no guest is served, whatever it names.
     var publicDocuments: Set<DocumentID> = []
@@ -274,7 +274,7 @@ struct ModelReplica: Replica {
         return .runs(run.entries.isEmpty ? [] : [run], isComplete: true)
     }
 
-    /// What `farewell(to:)` gives, whoever asks.
+    /// The result of `farewell(to:)` for every device.
     var farewellTips: [LogTip] = []
 
     func farewell(to device: DeviceID) -> [LogTip] { farewellTips }

@@ -42,7 +42,7 @@ struct `A table of claims` {
         #expect(rest == [log(1), log(2), log(3), nil])
     }
 
-    // Else a branch that was pruned while it was asked for would count as missing for ever.
+    // Otherwise a branch that was pruned during its pull would count as missing permanently.
     @Test func `forgets what nobody works on once both sides hold the same`() {
         var table = ClaimTable()
         for number in 1...4 { #expect(add(&table, number) == true) }

@@ -45,7 +45,7 @@ struct `A stream link` {
         #expect(left.hasFinishedWriting)
         let received = try right.receiveAll(buffer)
         #expect(received == StreamLink.Received(bytes: [0, 9, 1], end: .finished))
-        // Without this a link that was half closed would be reported readable for ever.
+        // Without this a half-closed link would always be reported as readable.
         #expect(right.interest == [])
 
         right.write([5], now: 0)

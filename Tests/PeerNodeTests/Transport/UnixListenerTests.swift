@@ -155,8 +155,8 @@ struct `A Unix listener` {
         }
     }
 
-    /// What is made private afterwards was open for a moment. The kernel tells whoever watches the
-    /// folder of each change of a mode.
+    /// A file made private afterwards was open for a moment. The kernel reports each change of a
+    /// mode to watchers of the folder.
     @Test func `never changes the mode of its file, for it was right at first`() throws {
         try withTemporaryFolder { root in
             let watch = FileDescriptor(owning: inotify_init1(Int32(IN_NONBLOCK)))

@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Whoever has stolen Mallory's first device revokes her phone with it, in a past before Ada revokes
-/// that device; and a member cites it. It has no effect, and bars the phone from every later list
+/// A thief of Mallory's first device revokes her phone with it, in a past before Ada revokes that
+/// device; and a member cites it. It has no effect, and bars the phone from every later list
 /// while the phone is in.
 struct `A member who is in with a barred device` {
     private let pair: HostilePair

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Whoever has the key of an admin who was removed lets in, in a past before that, somebody whose
+/// A thief with the key of a removed admin admits, in a past before the removal, somebody whose
 /// request waits; and a member cites it, so that everybody stores it. It has no effect, but binds.
 struct `A request that somebody without the right has granted` {
     private let pair: HostilePair

@@ -59,7 +59,7 @@ struct `Somebody at the door` {
         }
     }
 
-    /// Whoever has read `join1` in one session, as an answerer does, has nothing for the next one.
+    /// Having read `join1` in one session, as an answerer does, helps nobody in the next one.
     @Test func `shows nothing by what was signed in another session`() throws {
         let held = try held()
         let first = try visitor(held)
@@ -115,7 +115,7 @@ struct `Somebody at the door` {
         #expect(visitor.joinResult == .pending, "or nothing was tried")
     }
 
-    /// Whoever knocks in time and asks too late is told so, and no admission is tried.
+    /// A newcomer who connects in time and asks too late is told so, and no admission is tried.
     @Test func `with an invite that ends in between comes too late`() throws {
         let held = try held(["expires_ms": 60_000])
         let visitor = try visitor(held)
@@ -204,7 +204,7 @@ struct `Somebody at the door` {
         }.last
     }
 
-    /// Whoever has read a link from a screen makes no device of somebody else one of Ada's.
+    /// Having read a link from a screen lets nobody make another's device one of Ada's.
     @Test func `becomes a device of a person by its own signature alone`() throws {
         let visitor = try linking()
         visitor.send(.linkRequest([try consent(signedBy: ForeignDevice(81))]))

@@ -82,7 +82,7 @@ struct `A member who answers a newcomer with another list (A11)` {
         try pair.expectPeace()
     }
 
-    /// Nor is a recorded join of any use to whoever did not answer it (G16).
+    /// Nor is a recorded join of any use to somebody who did not answer it (G16).
     @Test func `brings a recorded join to nobody else's admission`() throws {
         let pair = try HostilePair(role: "admin")
         let held = try HeldLink(try pair.mallory.link(["uses": 9]), known: pair.mallory)
@@ -147,13 +147,13 @@ struct `A member who answers a newcomer with another list (A11)` {
 
     // MARK: Refusing
 
-    /// What one who answers says proves nothing: whoever is at the next address is asked.
+    /// An answer proves nothing: the host at the next address is asked.
     @Test(arguments: [JoinResult.Code.used, .expired, .invalid, .busy, .pending])
     func `keeps nobody out by refusing`(code: JoinResult.Code) throws {
         try expectWayIn { try FalseAnswerer($0, refusing: code, besides: $0.ada) }
     }
 
-    /// The admission is valid, and of no use: whoever is asked next answers a newcomer.
+    /// The admission is valid, and of no use: the next peer answers a newcomer.
     @Test func `keeps nobody out by an admission without a key`() throws {
         let pair = try HostilePair(role: "admin")
         let answerer = try FalseAnswerer(pair, besides: pair.ada, withKey: false)
@@ -204,8 +204,8 @@ struct `A member who answers a newcomer with another list (A11)` {
         #expect(kim.host?.core.links.network.joining.joins.isEmpty == true)
     }
 
-    /// Whoever says that an admin was asked, and asks none, is waited for ten minutes, or until
-    /// somebody has it asked again.
+    /// An answerer that claims to have asked an admin, and asks none, is waited for ten minutes, or
+    /// until the user asks again.
     @Test(arguments: [false, true])
     func `is not waited for without end`(isAskedAgain: Bool) throws {
         let pair = try HostilePair(role: "admin")

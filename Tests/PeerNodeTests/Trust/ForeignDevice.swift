@@ -45,7 +45,7 @@ struct ForeignDevice {
 enum ListedDevice {
     /// As it stands signed in an operation.
     case copied(DeviceEntry)
-    /// A device of one's own, which signs the list.
+    /// A device of the attacker's, which signs the list.
     case own(ForeignDevice)
 
     /// Every order of one to three of some entries and an own device.

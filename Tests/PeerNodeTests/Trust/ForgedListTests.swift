@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A10: a join with the name of somebody who is in, and a list of devices that were copied from
-/// the authority document with one of one's own among them.
+/// A10: a join with the name of a member, and a list of devices copied from the authority document,
+/// with one of the attacker's among them.
 struct `A list of others' devices with one of one's own (A10)` {
     /// The doors that a stranger can hold.
     static let doors = ["member", "guest", "used", "approve", "address"]

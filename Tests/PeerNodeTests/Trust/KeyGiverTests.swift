@@ -141,7 +141,7 @@ struct `A group key` {
         #expect(said.isEmpty)
     }
 
-    /// Whoever leaves by a younger device has authority by an older one still.
+    /// A member who leaves by a younger device still has authority by an older one.
     @Test func `is made by nobody who has left`() throws {
         let world = try RemovalBench()
         let (joon, bench) = (world.joon, world.bench)
@@ -272,7 +272,7 @@ struct `A group key` {
         #expect(candidates.count { $0.psk.exposedCopy() == psk } == 1)
     }
 
-    /// Whoever names a key anew that somebody is just making does not take its effect.
+    /// Naming a key that somebody is just introducing does not take its effect.
     @Test func `counts though somebody who does not know of it names it, too`() throws {
         let world = try RemovalBench()
         let (mina, wim, bench) = (world.mina, world.wim, world.bench)

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A member who says each thing in a log of its own: every log stays in memory for ever (S-9).
+/// A member who writes each operation in a separate log: every log stays in memory (S-9).
 struct `Logs that a member begins without number` {
     private let bench = CoreBench()
     private let mina: BenchNode

@@ -49,7 +49,7 @@ struct `The owner's place (A13)` {
         let heads = try ForgedLog.heads(of: pair.ada)
         for (name, payload) in try Self.blows(pair, pair.keys) {
             for (grant, start) in [("own", own), ("the owner's", owners)] {
-                // Everybody may leave for oneself.
+                // Everybody may leave.
                 if name == "leave", grant == "own" { continue }
                 var log = start
                 let blow = log.write(payload, knowing: heads)

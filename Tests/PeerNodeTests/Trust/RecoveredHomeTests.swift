@@ -19,7 +19,7 @@ private struct Scene {
     /// Leads to the phone alone.
     let link: JSONValue
 
-    /// - Parameter open: whether whoever comes into the channel later reads all of it.
+    /// - Parameter open: whether later members of the channel read all of it.
     init() throws {
         laptop = try bench.node("Nora")
         mina = try bench.guest("Mina", of: laptop)
@@ -38,8 +38,8 @@ private struct Scene {
 
     /// The phone is stolen, and revoked, and hears nothing of that; nor does Sam.
     ///
-    /// - Parameter isAnswered: whether Mina says something under a key that the phone is not given. Whoever
-    ///   works for the thief brings the phone that, without the revocation.
+    /// - Parameter isAnswered: whether Mina writes something under a key that the phone does not
+    ///   get. An accomplice of the thief delivers that to the phone, without the revocation.
     func steal(isAnswered: Bool = true) throws {
         for far in [phone, sam] {
             for near in [laptop, mina] { bench.cut(far, near) }

@@ -69,7 +69,7 @@ struct `A second end of the same part` {
         #expect(confirmed == 1)
     }
 
-    /// In a private channel nobody confirms: whoever leads it by a stronger seat writes a key.
+    /// In a private channel nobody confirms: the leader with a stronger seat introduces a key.
     @Test func `of an admin of a private channel is answered by its owner's device`() throws {
         let zoe = try bench.guest("Zoe", of: mina)
         try mina.ok("channel.create", ["name": "vault", "private": true])

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A19: whoever uses up what somebody's operations may cost keeps nobody's revocation waiting.
+/// A19: using up the budget of somebody's operations does not delay anyone's revocation.
 struct `A share that is used up (A19)` {
     private typealias Table = `A flood of authority operations (A14)`.Table
 

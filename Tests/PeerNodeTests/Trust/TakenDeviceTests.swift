@@ -110,7 +110,7 @@ struct `A device that somebody else makes an own one` {
     }
 }
 
-/// Whoever has stolen a device links as many others with it as its person may have.
+/// A thief of a device links as many others with it as its person may have.
 struct `A stolen device that links many` {
     /// - Parameter isVoid: after it was revoked, in a past that has not heard of that; a member
     ///   cites all of it.

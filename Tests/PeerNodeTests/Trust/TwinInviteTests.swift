@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Whoever may invite can read the public key and the secret of another one's invite, and write one of
-/// their own with them. A link names the invite that it is of (PROTOCOL.md, 5.6).
+/// Members who may invite can read the public key and the secret of another's invite, and reuse
+/// them in one of their own. A link names its invite (PROTOCOL.md, 5.6).
 struct `An invite with the key of another` {
     private let bench = CoreBench()
     private let mina: BenchNode

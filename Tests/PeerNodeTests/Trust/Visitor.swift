@@ -17,7 +17,7 @@ final class Visitor: BenchStranger {
     private(set) var identity: PeerIdentity?
     /// Whether the node has not hung up.
     private(set) var isOpen = true
-    /// What it serves to whoever pulls.
+    /// What it serves to pulls.
     var stock: [(tip: LogTip, run: OperationRun)] = []
     /// Hears every message first.
     var onMessage: ((SyncMessage, Visitor) -> Void)?

@@ -62,7 +62,7 @@ extension FrozenScenes {
             "behind doors", of: [mina, ada, joon, kim, dora], besides: forged)
     }
 
-    /// Does something while one of them hears of none of the others.
+    /// Does something while one of them is cut off from all others.
     private static func alone(
         _ node: BenchNode, of others: [BenchNode], _ bench: CoreBench, _ body: () throws -> Void
     ) throws {

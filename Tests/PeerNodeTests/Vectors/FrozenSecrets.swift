@@ -29,7 +29,7 @@ struct FrozenSecrets {
         }
     }
 
-    /// What one node holds. Scenes without private documents tell of none of it.
+    /// What one node holds. Scenes without private documents record nothing of it.
     mutating func take(from core: NodeCore, _ workspace: Workspace) {
         for (id, document) in workspace.sealed.documents {
             for key in document.keys.opened {

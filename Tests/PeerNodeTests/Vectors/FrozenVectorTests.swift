@@ -7,8 +7,8 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import WorkspaceCrypto
 
-/// What this program once wrote is read for ever. `WSX_UPDATE_VECTORS=1` writes down the scenes
-/// that the file does not have; `Tests/interop/frozen.py` reads it too.
+/// What this program once wrote must always be readable. `WSX_UPDATE_VECTORS=1` records the scenes
+/// that the file lacks; `Tests/interop/frozen.py` reads it too.
 @Suite(.serialized) struct `The frozen vectors` {
     @Test(.enabled(if: FrozenFile.isUpdating)) func `are completed on demand`() throws {
         try FrozenFile.completed(by: FrozenScenes.all()).write()

@@ -3,8 +3,8 @@ import WorkspaceModel
 
 /// Who comes in and how much room that takes: G8, G11, and of G13 which key a newcomer is given.
 extension AttackGoals {
-    /// An invite, of which real people have used less than it allows, lets nobody in; or it lets in
-    /// more, or whoever has not its link.
+    /// An invite with uses left admits nobody; or it admits more people than it allows, or somebody
+    /// without its link.
     func g8InviteUsedUp() -> String? {
         if let how = broken("G8") { return how }
         for id in judge.valid {
@@ -44,7 +44,7 @@ extension AttackGoals {
             })
         if others.count >= terms.uses { return "is one more than the invite allows" }
         if terms.needsApproval, request == nil { return "lets in who never asked" }
-        // Whoever lies about the time comes in whenever they like.
+        // A newcomer who lies about the time joins at any time.
         let asked = terms.needsApproval ? request.flatMap { history[$0] } : operation
         if let asked, let expires = terms.expires, self.written(asked.id)?.isHonest == true,
             asked.timestamp > expires

@@ -104,8 +104,9 @@ extension AttackGoals {
         }
     }
 
-    /// What a stolen device signs for somebody else is that one's own affair, like every key that
-    /// one has made. What the owner has revoked nobody has.
+    /// Whether an end has revoked the operation's device as its author's. What a stolen device
+    /// signs for another person is that person's affair, like any key they made. A device that the
+    /// owner has revoked is nobody's.
     private func isRevoked(_ operation: AuthOperation, _ end: AttackEnd) -> Bool {
         guard end.devices.contains(operation.device) else { return false }
         return end.person == "owner"
@@ -169,7 +170,8 @@ extension AttackGoals {
         return device != operation.device && person.devices.contains(device)
     }
 
-    /// Whether the role comes from a grant that whoever demoted did not know, or that knew that.
+    /// Whether the role comes from a grant that the demoting member did not know, or
+    /// that knew the demotion.
     private func isGivenByAnother(
         _ id: OperationID?, _ device: DeviceID, _ member: MemberID, _ before: Set<OperationID>,
         _ end: AttackEnd

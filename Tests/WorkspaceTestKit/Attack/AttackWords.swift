@@ -59,7 +59,8 @@ struct AttackSignatures {
         guard let first = entries.first?.pair.device else { return false }
         if !rules.has(.a3) { return true }
         if member == Self.member(of: first, salt: Self.workspace) { return true }
-        // Once, the creator's name went with the creator's salt, whoever used it.
+        // In earlier versions the creator's name went with the creator's salt,
+        // for every user of it.
         return rules.isOld && member == Self.member(of: first, salt: 0)
     }
 

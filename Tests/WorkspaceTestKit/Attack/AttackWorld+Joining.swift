@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// How honest people let others in, newcomers and whoever comes back.
+/// How honest people admit others, newcomers and returning members.
 extension AttackWorld {
     /// Invites of honest people that nobody ended, with uses left for real people.
     func doors(_ worker: Worker) -> [(AuthOperation, InviteTerms)] {
@@ -84,7 +84,7 @@ extension AttackWorld {
         isBehindTransfer(invite, worker) || record.hasAdmin && !isByStrong(invite)
     }
 
-    /// Whether no admin among the attackers is stronger than whoever opened the invite.
+    /// Whether no admin among the attackers is stronger than the member who opened the invite.
     private func isByStrong(_ invite: OperationID) -> Bool {
         guard let written = record.written.first(where: { $0.operation.id == invite }),
             let grant = written.operation.grant
@@ -94,9 +94,9 @@ extension AttackWorld {
         return true
     }
 
-    /// Whether a younger device of the own member opened the invite, under a transfer that took
-    /// nothing from this one, or has written such a transfer and somebody weaker the invite. The
-    /// transfer is stronger than what comes by that invite, so that a node refuses before it writes.
+    /// Whether a younger device of the same member opened the invite, under a transfer that took
+    /// nothing from this one, or has written such a transfer and a weaker member the invite. The
+    /// transfer is stronger than what comes by that invite, so a node refuses before it writes.
     private func isBehindTransfer(_ invite: OperationID, _ worker: Worker) -> Bool {
         let member = record.people[worker.name]?.member
         let isOthers = author(of: invite) != member
@@ -248,7 +248,7 @@ extension AttackWorld {
         return !isBroken(write(next), at: worker.node)
     }
 
-    /// The devices of a request to come back: whoever reads it sees nothing wrong with it.
+    /// The devices of a request to come back: a reader sees nothing wrong with it.
     private func asked(_ worker: Worker, _ person: AttackPerson) -> [DeviceID]? {
         let judge = nodes[worker.node].judge
         let lists = history.operations.compactMap { operation -> [DeviceID]? in

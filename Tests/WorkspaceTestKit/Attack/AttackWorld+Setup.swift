@@ -67,7 +67,7 @@ extension AttackWorld {
         byOwner(root, .invite(terms))
     }
 
-    /// Whoever wrote `grant` lets somebody in under it.
+    /// The author of `grant` admits somebody under it.
     func join(
         _ name: String, on invite: OperationID, _ grant: AuthOperation, by author: String = "owner",
         isHonest: Bool, withPhrase: Bool? = nil

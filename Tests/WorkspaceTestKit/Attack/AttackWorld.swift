@@ -26,7 +26,7 @@ public final class AttackWorld<Judge: AuthJudge> {
     var ruler = DeviceID.zero
     /// The invites whose signing key the attackers have.
     var links: Set<OperationID> = []
-    /// The key that an invite is signed with is known to whoever has its link.
+    /// The key that signs an invite is known to everyone with its link.
     var clock: UInt64 = 0
     private var count: UInt8 = 0
 

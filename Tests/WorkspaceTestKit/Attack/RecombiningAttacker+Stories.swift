@@ -9,7 +9,7 @@ extension AttackWorld {
             .filter { record.secrets.contains($0) }.sorted()
     }
 
-    /// Whoever came to an attacker who answered: by that one's device, on this invite or another.
+    /// A newcomer who came to an attacker's device that answered, on this invite or another.
     func deceivedJoin() -> Draft? {
         let said = sealOrder.compactMap { seal -> AttackWords? in
             guard case .entry(_, let words) = seal, words.type == 3 || words.type == 4,

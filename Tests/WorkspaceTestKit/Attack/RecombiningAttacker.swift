@@ -1,10 +1,10 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Plain members, guests, link holders, answerers, whoever was revoked, removed or demoted or has
-/// left, and in half of the worlds an admin: they share every key and every byte, and put them into
-/// every field of every type, under any grant that lists a device of theirs, in any causally closed
-/// past, in old logs and new ones (A18 of the hostile cases).
+/// Plain members, guests, link holders, answerers, people who were revoked, removed or demoted or
+/// who left, and in half of the worlds an admin: they share every key and every byte, and put them
+/// into every field of every type, under any grant that lists a device of theirs, in any causally
+/// closed past, in old logs and new ones (A18 of the hostile cases).
 extension AttackWorld {
     /// Runs a whole attack: attackers, honest people and meetings by turns.
     public func run(steps count: Int) {
@@ -114,7 +114,7 @@ extension AttackWorld {
         return true
     }
 
-    /// What was once signed, with a device of one's own behind it.
+    /// Something signed earlier, with a device of the attacker's appended.
     private func growJoin(_ draft: inout Draft, _ old: AttackWritten) -> Bool {
         guard let invite = links.sorted().randomElement(using: &generator),
             let member = old.words?.member

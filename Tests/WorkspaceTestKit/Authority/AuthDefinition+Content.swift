@@ -1,7 +1,7 @@
 import CRDTStore
 public import WorkspaceModel
 
-/// Whoever is asked about now, and content: V-2 to V-5 of PROTOCOL.md.
+/// The present standing of members, and content: V-2 to V-5 of PROTOCOL.md.
 extension AuthDefinition {
     /// Who somebody is now.
     public struct Standing: Hashable, Sendable {

@@ -23,8 +23,8 @@ extension AuthDefinition {
         return nil
     }
 
-    /// Once, whoever had given a role up in an operation's past acted in one less, whether that had
-    /// effect or not.
+    /// Under earlier rules, a member who had given up a role in an operation's past acted in the
+    /// next weaker one, whether or not that had effect.
     private func asOnceJudged(_ author: Given, _ fact: Fact) -> Given {
         let hasDropped = fact.past.contains { place in
             guard case .grant(let words) = facts[place].operation.action, words.drops != nil,

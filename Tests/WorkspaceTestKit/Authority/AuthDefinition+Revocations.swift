@@ -196,7 +196,7 @@ extension AuthDefinition {
         }
     }
 
-    /// The rows that are about whoever writes under a grant with a device.
+    /// The rows about an author who writes under a grant with a device.
     func reaches(_ r: Int, _ author: Given) -> Bool {
         let (grant, revocation) = (facts[author.grant], facts[r])
         guard let other = revocation.author else { return false }
@@ -239,7 +239,7 @@ extension AuthDefinition {
         return letIn(author.grant)
     }
 
-    /// Once, whoever gave a role up took the effect from what did not know of it.
+    /// Under earlier rules, giving up a role voided operations that did not know of it.
     private func reachesAsOnce(_ r: Int, _ target: Fact, _ author: Given) -> Bool {
         guard case .grant(let words) = facts[r].operation.action, words.drops != nil,
             facts[r].author?.member == author.member, !knows(target, r)

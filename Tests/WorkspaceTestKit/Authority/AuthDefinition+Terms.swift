@@ -131,7 +131,7 @@ extension AuthDefinition {
         facts[place].operation.takesPlace ? facts[place].author : nil
     }
 
-    /// The rank of whoever takes a place.
+    /// The rank of a device that takes a place.
     private func behind(_ rank: Rank, _ place: Int) -> Rank {
         var rank = rank
         (rank.taken, rank.taking) = (facts[place].lam, facts[place].operation.id)
@@ -173,7 +173,7 @@ extension AuthDefinition {
         return max(rank, bound)
     }
 
-    /// Rank of what its author writes, whoever wrote the invite that it names.
+    /// The rank of what its author writes, independent of the invite's author.
     func ownRank(of fact: Fact) -> Rank {
         guard let author = fact.author else {
             return Rank(own: fact.lam, id: fact.operation.id)

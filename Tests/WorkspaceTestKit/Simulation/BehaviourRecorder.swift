@@ -157,7 +157,7 @@ public final class BehaviourRecorder {
         }
     }
 
-    /// As whoever reads all of them from the beginning is told.
+    /// As a subscriber gets them who reads all of them from the beginning.
     private func tellEvents(of node: SimulatedNode) {
         var since = "all"
         while true {

@@ -38,7 +38,7 @@ extension RandomLife {
         (cutsWords || channel.hasPrefix("board-")) && !view.channelNames.contains(channel)
     }
 
-    /// Members of private channels who do not see them. Whoever came in twice has a name twice.
+    /// Members of private channels who do not see them. A member who joined twice has a name twice.
     private func blind(
         in privates: [String: [String: [Int]]], of workspace: String
     ) -> [String] {

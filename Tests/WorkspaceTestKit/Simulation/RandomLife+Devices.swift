@@ -156,7 +156,7 @@ extension RandomLife {
                 owners[revocation.node] = nil
                 revocations[place].isDone = true
             } else if call.map({ node.answers[$0] != nil || isLost($0, on: node) }) ?? true {
-                // What came of it nobody was told: whoever is not sure does it again.
+                // Nobody was told the result: an unsure user does it again.
                 revocations[place].call = revocationCall(revocation)
             }
         }

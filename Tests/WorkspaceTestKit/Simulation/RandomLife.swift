@@ -62,7 +62,7 @@ public final class RandomLife {
 
     /// Who was removed from each workspace, by its place in `members`: nodes that stay outside.
     public internal(set) var removed: [Int: Set<Int>] = [:]
-    /// Who was in and is not, because whoever let him in was removed; likewise.
+    /// People who were in and are not, because their admitter was removed; likewise.
     public internal(set) var voided: [Int: Set<Int>] = [:]
     /// Whether the founders remove people in this run.
     public let hasRemovals: Bool

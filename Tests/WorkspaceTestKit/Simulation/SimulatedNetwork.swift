@@ -147,7 +147,7 @@ public final class SimulatedNetwork {
         return connections
     }
 
-    /// Connects `host` with whoever listens at `address`, after the time that takes.
+    /// Connects `host` with the host that listens at `address`, after the connection delay.
     public func dial(from host: any SimulatedHost, number: UInt64, to address: String) {
         let name = address.split(separator: ":").first.map(String.init) ?? ""
         let target = hosts.first { $0.hostAddress == name }

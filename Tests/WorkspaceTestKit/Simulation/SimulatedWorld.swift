@@ -88,10 +88,10 @@ public final class SimulatedWorld {
         return node
     }
 
-    /// Adds a node on a copy of another one's disk, identity and guard file included, as a person
-    /// makes who copies a virtual machine. Nobody but the others can notice.
+    /// Adds a node on a copy of another node's disk, identity and guard file included, like a
+    /// copied virtual machine. Only the others can detect it.
     ///
-    /// - Parameter machine: the number of another machine, which the copy notices by itself.
+    /// - Parameter machine: the number of another machine, which the copy itself detects.
     @discardableResult
     public func addCopy(of original: SimulatedNode, onto machine: UInt64? = nil) -> SimulatedNode {
         addNode(on: original.snapshot(), clockSkew: original.clockSkew, machine)

@@ -36,7 +36,7 @@ struct `Who was added and removed while away` {
         return try #require(workspace.sealed.documents[shown.id])
     }
 
-    /// There is room for eight notices of one sender, and what opens since takes none of it.
+    /// There is room for eight notices of one sender; those that open now take none of it.
     @Test(arguments: ["all", "from-join"])
     func `is told of it the tenth time too`(history: String) throws {
         let bench = CoreBench()

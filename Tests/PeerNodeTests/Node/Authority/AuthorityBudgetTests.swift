@@ -134,7 +134,7 @@ struct `The budget of authority operations` {
         budget.chargeLast(10_000, and: ada, at: 0)
         #expect(!budget.takes(from: ada, at: 2 * Self.hour - 1))
         #expect(budget.taken(from: ada, at: 3 * Self.hour) == Self.hourly)
-        // Whoever lent the unit pays, and so does the author.
+        // The lender of the unit pays, and so does the author.
         #expect(budget.takes(of: [.vouched], from: bob, at: 0))
         budget.chargeLast(10_000, and: ada, at: 3 * Self.hour)
         #expect(!budget.takes(of: [.vouched], from: bob, at: 3 * Self.hour))

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What an owner writes into the authority document, brought in one message: what it costs whoever
-/// asks something meanwhile, and that each operation costs no more the more there are.
+/// An owner's operations in the authority document, sent in one message: what they cost concurrent
+/// callers, and that the cost per operation does not grow with their number.
 struct `Very many authority operations in one message` {
     private let bench = CoreBench()
     private let ada: BenchNode

@@ -20,7 +20,7 @@ struct `A name that is not only one's own` {
         let refused = try table.bob.refused(
             "message.send", ["channel": "@Cleo", "text": "there?"])
         #expect(refused.kind == .forbidden && refused.reason == "channel.deserted")
-        // Whoever never spoke with her is told that there is nobody.
+        // Someone who never spoke with her is told that there is nobody.
         let unknown = try table.ada.refused("message.history", ["channel": "@Cleo"])
         #expect(unknown.kind == .unknownUser)
     }

@@ -96,7 +96,8 @@ struct `Somebody who left` {
         #expect(try mina.digest() == phone.digest())
     }
 
-    /// Else who was out would have led what they led before, by the word of whoever lets them in again.
+    /// Otherwise a former member would lead again what they led before, merely because somebody
+    /// readmits them.
     @Test func `has words back when coming back, and not what was done to others meanwhile`() throws
     {
         let (bench, mina, joon) = try world()
@@ -303,7 +304,7 @@ struct `Somebody who left` {
         withExtendedLifetime(bench) {}
     }
 
-    /// Else whoever approves what waits would take back somebody who has left and asked nobody.
+    /// Otherwise approving pending requests would readmit somebody who has left and asked nobody.
     @Test func `leaves again, and what let them back in is not asked once more`() throws {
         let (bench, mina, _) = try world()
         let link = try mina.link(["approve": true, "uses": 5])

@@ -109,7 +109,7 @@ struct `The policy of a workspace` {
         try ada.ok("workspace.leave")
         let left = try mina.ok("invite.list").items.first { $0["id"] == id }
         #expect(left?["state"] == "revoked")
-        // The address is everybody's, and whoever stays can close it.
+        // The address belongs to everybody, and the remaining members can close it.
         let stays = try mina.ok("policy.get")["address"]
         #expect(stays?.isNull == false && open["address"]?.isNull == false)
         #expect(try mina.ok("policy.set", ["join": "closed"])["address"] == .null)

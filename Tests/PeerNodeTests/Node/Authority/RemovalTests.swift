@@ -250,7 +250,7 @@ struct `A removal` {
             try wim.refused("member.remove", ["member": "Joon", "recut": true]).kind
                 == .forbidden)
         #expect(try mina.refused("member.remove", ["member": "Joon"]).reason == "member.removed")
-        // Ada holds it, but is weaker than whoever removed Joon.
+        // Ada holds it, but is weaker than the member who removed Joon.
         #expect(
             try ada.refused("member.remove", ["member": "Joon", "recut": true]).kind
                 == .forbidden)

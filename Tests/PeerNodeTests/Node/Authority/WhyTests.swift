@@ -141,7 +141,7 @@ struct `The question why` {
             #expect(try removal.text("text").contains("without effect: "))
             #expect(answer["answer"] == true)
         } else {
-            // Sam has not heard of the own removal: what somebody knows decides.
+            // Sam has not heard of his own removal: the answer depends on what the node knows.
             #expect(answer["answer"] == false)
         }
     }

@@ -231,7 +231,7 @@ struct `Followers of a channel of whom somebody says so at the end of time` {
         try expect(["Mina", "Nora"])
     }
 
-    /// As a device of one's own that was stolen says it.
+    /// As a stolen device of the member would write it.
     @Test func `come in again by their own word, however often an own device has said otherwise`()
         throws
     {
@@ -317,7 +317,7 @@ extension BenchNode {
     }
 }
 
-/// What is deleted says nothing: whoever read it before counts as whoever never gets it.
+/// Deleted operations say nothing: nodes that read one before agree with those that never get it.
 struct `Followers of a channel of whose words some are deleted` {
     private let world: RemovalBench
     private var nodes: [BenchNode] { [world.mina, world.ada, world.wim, world.joon] }

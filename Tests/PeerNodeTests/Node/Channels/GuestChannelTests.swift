@@ -63,7 +63,7 @@ struct `A guest makes` {
         #expect(!names.contains("trap"))
     }
 
-    /// Whoever refuses a command has written nothing before: the node would be made anew.
+    /// A refused command must not have written anything: the node would have to be rebuilt.
     @Test func `no owner, and the owner is told why`() throws {
         let table = try GuestTable()
         try table.ada.ok("invite.create")

@@ -71,7 +71,7 @@ struct `Doctor` {
         #expect(try discovered().count == 1)
     }
 
-    /// What a member's node sends from an address, which is none of its own in the bench.
+    /// A beacon of a member's node from a given address, which is not the node's own in the bench.
     private static func beacon(
         of node: BenchNode, from host: UInt32, seed: UInt64
     ) throws -> [UInt8] {

@@ -81,7 +81,7 @@ struct `Content that cites what is void` {
             using: core.turn.environment.random)
     }
 
-    // Else whoever never got the void operation waits for it, and loses all that follows.
+    // Otherwise a node that never got the void operation waits for it, and loses all later ones.
     @Test func `brings it along, so that nobody waits for it for ever`() throws {
         let noGrant = try #require(
             workspace.authorityOrder.last {

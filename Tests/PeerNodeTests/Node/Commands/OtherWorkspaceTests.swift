@@ -119,7 +119,7 @@ struct `A call that names something of another workspace` {
         bench.advance(5_000)
         try mina.ok("workspace.select", ["workspace": "acme"])
         if isGone {
-            // In no part: whoever is called so in part is found here in any case.
+            // Not a partial match: people with such a name in part are found here in any case.
             try nora.ok("profile.set", ["name": "Sora"])
         } else {
             _ = try bench.guest("Nora", of: mina)

@@ -264,7 +264,7 @@ struct `A list` {
         #expect(rest["next"] == .null)
     }
 
-    /// Whoever types a part of a name learns that it was too short, and not that there is nobody.
+    /// A user who types a part of a name learns that it was too short, not that there is nobody.
     @Test func `by no part of a name, but those whom it fits are named`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

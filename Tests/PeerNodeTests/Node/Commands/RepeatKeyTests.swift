@@ -163,7 +163,7 @@ struct `A call under a key` {
         #expect(try mina.ok("member.list").items.count == 2)
     }
 
-    /// K13: an answer that a crash swallowed is given to whoever asks again.
+    /// K13: an answer lost in a crash is given when the call is repeated.
     @Test func `makes one thing when the answer was lost`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -311,7 +311,7 @@ struct `Searching` {
         mina.searchFiles.remove()
         try mina.boot()
         #expect(mina.log.contains { $0.hasPrefix("search.failed") })
-        // Whoever asks meanwhile has it made, and is found what there is by then.
+        // A search meanwhile builds the index, and finds what is there by then.
         _ = try mina.search("plan")
         #expect(try mina.texts(of: "plan") == ["plan one"])
     }

@@ -92,7 +92,7 @@ struct `Approval` {
         #expect(joon.ask(link) == "pending")
         try joon.restart()
         #expect(try joon.warnings() == ["join.pending"])
-        // Whoever waits is not told to make a workspace of their own.
+        // A user who waits for approval is not told to create a workspace.
         let failure = try joon.refused("message.send", ["channel": "general", "text": "hi"])
         #expect(failure.kind == .notFound && failure.reason == "workspace.pending")
         joon.kill()
@@ -289,7 +289,7 @@ struct `Approval` {
         let again = try joon.ok("invite.decline", ["link": .string(link)])
         #expect(again["was_pending"] == false)
         #expect(joon.outcome("invite.decline", ["link": "wsx://join/nonsense"]) == "invite_invalid")
-        // It was approved: whoever thinks again is in.
+        // It was approved: accepting the link again succeeds.
         try joon.ok("invite.accept", ["link": .string(link)])
         #expect(try mina.memberNames() == ["Joon", "Mina"])
     }

@@ -13,7 +13,7 @@ extension BenchNode {
         return try other.ok("device.link", ["code": link, "name": .string(name)])
     }
 
-    /// The machines of the own person, without the phrase.
+    /// The person's devices, without the phrase.
     func machines() throws -> [JSONValue] {
         try ok("device.list").items.filter { $0["recovery"] == false }
     }
@@ -187,7 +187,8 @@ struct `A second device` {
         }
     }
 
-    /// Whoever saw the code knows its secret, and could make the phone a device of somebody else.
+    /// Someone who saw the code knows its secret, and could make the phone a
+    /// device of somebody else.
     @Test func `is taken up by nobody but who made the link`() throws {
         let bench = CoreBench()
         let (laptop, kim) = (try bench.node("Mina"), try bench.node("Kim"))
@@ -216,7 +217,7 @@ struct `A second device` {
         #expect(try laptop.machines().count == 2 && kim.machines().count == 1)
     }
 
-    /// Whoever saw the code says first messages that are right, and takes nothing that members have.
+    /// Someone who saw the code sends valid first messages, but takes no places of members.
     @Test func `has places of its own while it is linked`() throws {
         let bench = CoreBench()
         let laptop = try bench.node("Mina")
@@ -394,7 +395,7 @@ struct `A revoked device` {
         #expect(linked["certified"] == false && linked["still_in"] == [])
     }
 
-    /// Each workspace has names of its own for one's devices, and none of them is taken by chance.
+    /// Each workspace has its own names for your devices, and none of them matches by accident.
     @Test func `is none of two in other workspaces that have one name`() throws {
         let bench = CoreBench()
         let laptop = try bench.node("Mina", workspace: "acme")

@@ -418,7 +418,7 @@ struct `Joining` {
         #expect(try joon.digest() == mina.digest())
     }
 
-    /// N07: whoever knows no secret of ours is not even answered.
+    /// N07: a peer that knows no secret of ours is not even answered.
     @Test func `by the link of another workspace is not answered`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -78,7 +78,7 @@ struct `A recovery phrase that is replaced` {
         #expect(devices.filter { $0["recovery"] == false }.map { $0["revoked"] } == [true, false])
     }
 
-    /// Whoever has the old words may have been first. Nobody else is stronger than what they put in.
+    /// A thief with the old words may have been first. Nobody else is stronger than their phrase.
     @Test func `puts out one that somebody put in its place before`() throws {
         let scene = try Scene()
         let old = try RecoveryPhrase(try #require(scene.old.stringValue))

@@ -130,7 +130,7 @@ struct `A filter of events` {
 }
 
 struct `The list of event types` {
-    /// Numbers are in stores on disk and words in programs of others: both are for ever.
+    /// Numbers are in stores on disk and words in other people's programs: both are permanent.
     @Test func `keeps its numbers and words`() {
         let rows: [(Int64, String)] = [
             (1, "workspace.created"), (2, "workspace.joined"), (10, "channel.created"),

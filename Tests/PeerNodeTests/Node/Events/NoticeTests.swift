@@ -239,7 +239,7 @@ struct `A notice` {
         try table.bob.ok("notify.command", ["command": "curl -H canarycommand"])
         let image = try table.bob.image
         #expect(!image.contains(sequence: Array("canarycommand".utf8)))
-        // Whoever can write into the file, and has no key, has nothing run.
+        // Write access to the file, without a key, is not enough to run anything.
         try table.bob.connection?.execute(
             "UPDATE meta SET value = CAST('touch me' AS BLOB) WHERE name = 'notify.command'")
         try table.ada.send("hello")

@@ -81,7 +81,7 @@ struct `What nobody may see any more` {
         #expect(try wim.rowCount("message") == 1)
         #expect(try wim.digest() == digest && mina.digest() == digest)
         #expect(wim.log.contains { $0.hasPrefix("void.erased") })
-        // Whoever wrote it keeps it, and what is written on top brings it back to all.
+        // Its author keeps it, and operations on top of it bring it back to all.
         #expect(try joon.states().count == 6)
         bench.heal(joon, mina)
         try joon.comeBack(to: mina, in: bench)

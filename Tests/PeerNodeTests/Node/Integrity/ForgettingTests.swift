@@ -120,7 +120,7 @@ struct `A workspace that is over` {
         #expect(try joon.ok("workspace.get")["name"] == "side")
     }
 
-    /// What is left of it would stand under the new one's number.
+    /// Leftovers would appear under the number of the new one.
     @Test func `is come into again at once, before all of it is erased`() throws {
         let (mina, joon) = try world()
         let link = try mina.link()

@@ -139,7 +139,7 @@ struct `What others hold of one's messages` {
             bench.advance(1_000)
         }
         #expect(told(ada) == ids.map { "\($0) 2" })
-        // What others say is none of it, nor what is said about a message.
+        // It covers neither others' messages nor annotations.
         #expect(told(bob).isEmpty)
         try ada.ok("message.react", ["message": .string(ids[0]), "emoji": "👍"])
         try ada.ok("message.edit", ["message": .string(ids[1]), "text": "2"])

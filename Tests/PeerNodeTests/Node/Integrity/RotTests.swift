@@ -42,8 +42,8 @@ struct `A store that rots` {
         let what = rot(&image, &random)
         try node.replaceStore(image)
         try node.boot()
-        // Either it is said, or nothing is wrong that anybody sees. Whoever meets the damage is told
-        // to ask again.
+        // Either the damage is reported, or nobody sees an error. A caller that meets the damage is
+        // told to ask again.
         var found = node.call("node.check")
         if case .failure(let error) = found, error.kind == .busy { found = node.call("node.check") }
         if try found.get()["ok"] == true, node.rebuildCount == 0 {
@@ -55,7 +55,7 @@ struct `A store that rots` {
         try node.ok("node.check", ["repair": true])
         bench.advance(1_500_000)
         var now = try ShownLife(node)
-        // What is one's own alone, or only own keys open, is nowhere else.
+        // What only this home has, or only its keys open, exists nowhere else.
         if !Set(node.lastLoss.tables).isDisjoint(with: ["epoch_key", "document"]) {
             now.sealed = shown.sealed
         }

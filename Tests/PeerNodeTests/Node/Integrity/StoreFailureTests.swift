@@ -154,7 +154,7 @@ struct `A turn whose COMMIT fails` {
         _ = try mina.refused("identity.show", ["phrase": true])
     }
 
-    /// Whoever is linked again at once fails again at once.
+    /// A link made again at once fails again at once.
     @Test func `leaves links alone for a while, where the disk is full, and then takes all of it`()
         throws
     {
@@ -360,7 +360,7 @@ struct `A turn whose COMMIT fails` {
         #expect(StatusObject.illnesses(of: try mina.ok("node.status")) == ["store.stopped"])
     }
 
-    /// A page that cannot be read may be any: whoever asks how the node is is told all the same.
+    /// Any page may be unreadable: status is answered all the same.
     @Test(arguments: ["FROM operation", "count(*) FROM evidence"])
     func `of a page that cannot be read ends no process, and is told wherever somebody looks`(
         table: String

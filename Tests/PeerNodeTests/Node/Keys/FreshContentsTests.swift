@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What was opened in this turn already, for whoever reads it again in it.
+/// A turn's cache of decrypted contents.
 struct `Contents opened in a turn` {
     private static let payload: [UInt8] = [1, 2, 3]
     private let bench = CoreBench()

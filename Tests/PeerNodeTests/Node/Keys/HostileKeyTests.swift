@@ -195,7 +195,7 @@ struct `A key of a private document in the hands of a liar` {
             }
             _ = try core.privates.authoring.authorPrivateContent(
                 .message(.init(text: "two")), to: document, in: workspace)
-            // Whoever holds back a box also answers nobody.
+            // The node that holds back a box also answers nobody.
             core.links.network.links.values.forEach {
                 $0.keys.givenKeys = Limits.keysAskedPerLinkMax
             }
@@ -332,7 +332,7 @@ extension BenchNode {
         return KeyHave(workspace: 1, document: document, payload: payload.encoded)
     }
 
-    /// The payload of another's operation under the own signature, in a log of its own.
+    /// Another's payload under the attacker's signature, in the attacker's log.
     fileprivate func forged(
         _ copied: StoredOperation, into document: DocumentID, naming key: KeyID?
     ) throws -> SignedOperation {

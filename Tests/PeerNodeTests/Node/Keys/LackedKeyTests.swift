@@ -110,7 +110,7 @@ struct `A key that is lacked` {
         #expect(try Set(joon.log(of: "board")) == ["under a key of Ada's", "of Mina, alone"])
     }
 
-    // What is shown from joining on only was never meant for whoever came later.
+    // A channel that shows only later content never offers the earlier content to later members.
     @Test func `is none of a channel that shows newcomers nothing of before`() throws {
         try mina.ok("channel.create", ["name": "board", "private": true, "history": "from-join"])
         try mina.ok("channel.add", ["channel": "board", "members": ["Wim"]])
@@ -123,7 +123,7 @@ struct `A key that is lacked` {
         #expect(try joon.workspace().secrets.lacked.isEmpty)
     }
 
-    // Whoever held nothing of it when both had the same may hold it on the next link.
+    // A peer without it when both sides were equal may have it on the next link.
     @Test func `is asked for on each link, though nothing else is new`() throws {
         let key = try #require(mina.workspace().sealingKey?.id)
         bench.cut(joon, ada)

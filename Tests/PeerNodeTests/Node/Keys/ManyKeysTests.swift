@@ -97,7 +97,8 @@ struct `A home with very many keys` {
         #expect(keys.map { workspace.secrets.keys.holds($0.keyID) } == [true, false, true])
     }
 
-    /// A disk has changed some, or the home is another one's: then none opens, and none is forgotten.
+    /// A disk has changed some, or they belong to another home: then none opens,
+    /// and none is dropped.
     @Test(arguments: [false, true])
     func `are counted by a check where they do not open, and forgotten but for all`(
         areAllSo: Bool

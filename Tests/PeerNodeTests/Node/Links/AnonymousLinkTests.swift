@@ -79,7 +79,7 @@ struct `Connections of nobody` {
         #expect(try Self.network(mina).links[member] != nil)
     }
 
-    /// Whoever ever held an invite knows a secret for good, and to use it costs hashes alone.
+    /// Everyone who ever held an invite keeps a secret, and using it costs only hashes.
     @Test(arguments: [SecretRank.older, .invite, .endedInvite])
     func `that know what others know take nothing of what members have (N15)`(
         rank: SecretRank
@@ -111,7 +111,7 @@ struct `Connections of nobody` {
         #expect(try Self.network(mina).links[LinkID(1_000_900)] != nil)
     }
 
-    /// Whoever is in one workspace of a node is nobody in its others.
+    /// A member of one workspace of a node is a stranger to its others.
     @Test func `that know a secret of one workspace take nothing of another's (N15)`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -167,8 +167,8 @@ struct `Connections of nobody` {
         #expect(core.links.candidatesOfStrangers().count == ranks.count)
     }
 
-    /// Whoever knows a secret is answered, and a former member knows one: so what answers cost has
-    /// a bound, and who comes beyond it waits for the next tenths of a second.
+    /// A peer with a secret is answered, and a former member has one: so the cost of answers is
+    /// bounded, and peers beyond it wait for the next tenths of a second.
     @Test func `that know a secret cost so many key agreements a second (N15)`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -51,7 +51,7 @@ struct `What is heard on the local network` {
 
     @Test func `has nobody dialled who did not send it`() throws {
         let beacon = try packet(from: 0x0A07_0707).bytes
-        // A stranger sends it on: under the own address, another's, or with another port.
+        // A stranger relays it: from their own address, another's, or with another port.
         for host in ["10.6.6.6", "192.0.2.1", "fe80::1%3", "::ffff:10.6.6.6"] {
             hear(beacon, from: host)
         }
@@ -69,7 +69,7 @@ struct `What is heard on the local network` {
     @Test func `costs few dials of whoever knows a secret, and little attention of all others`()
         throws
     {
-        // Who was removed knows an old secret for ever, and may name any address.
+        // A removed member keeps an old secret, and may name any address.
         for number in 0..<UInt32(2_000) {
             let port = UInt16(1_000 + number)
             let beacon = try packet(from: 0x0A07_0707, port: port, seed: UInt64(number)).bytes
@@ -102,7 +102,7 @@ struct `What is heard on the local network` {
         #expect(mina.dialled.count == before + 1)
     }
 
-    /// Else whoever comes by a link over the local network waits for most of a minute.
+    /// Otherwise a peer that comes by a link over the local network waits for most of a minute.
     @Test func `has who made a link answer who looks for it, and not at every word`() throws {
         for _ in 0..<12 { _ = try mina.link() }
         let key = try InviteLink(mina.link()).secret.beaconKey

@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Whoever was removed goes on writing, in every way that their keys allow, and somebody brings
-/// all of it to the others.
+/// A removed member keeps writing, in every way that their keys allow, and somebody relays all of
+/// it to the others.
 struct `What the removed write later` {
     /// Gives a node everything of a workspace that another has stored, as if a member brought it.
     static func bring(_ source: BenchNode, to target: BenchNode, by relay: BenchNode) throws {

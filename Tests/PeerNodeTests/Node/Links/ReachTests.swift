@@ -143,7 +143,8 @@ struct `A team where all are linked` {
         #expect(told == ["unknown", "offline"])
     }
 
-    /// Whoever is removed could else say that it reaches those who are not to hear of it.
+    /// Otherwise a removed member could claim to reach the very peers that must not
+    /// learn of the removal.
     @Test func `hears of what people may do from everybody`() throws {
         let nodes = try team(11)
         try say("first", by: nodes[0])

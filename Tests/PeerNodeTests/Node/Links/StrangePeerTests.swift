@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Devices that are nobody's. Whoever knows a secret of before, and whom others dial, answers each time
-/// as another one.
+/// Devices that belong to nobody. An attacker with an old secret, whom others dial, answers each
+/// time as another device.
 struct `A device that is nobody's` {
     private static let ghost = DeviceID([UInt8](repeating: 0xee, count: 32))
 

@@ -105,7 +105,7 @@ struct `A log with many branches` {
             var run = fork.run(in: world.channel)
             run.entries[0].signature = Signature([UInt8](repeating: 1, count: 64))
             try core.turn.store.begin()
-            // With a look it would be a violation, and whoever brings it would be dropped.
+            // If it were verified, this would be a violation, and its sender would be dropped.
             #expect(
                 try core.acceptAtOnce(
                     run, in: try world.nodes[0].workspace(),
@@ -180,7 +180,7 @@ struct `A log with many branches` {
         #expect(checked["ok"] == true)
     }
 
-    // Else whoever was removed could empty what was written before.
+    // Otherwise a removed member could empty what was written before.
     @Test func `does not lose what is valid to what is void`() throws {
         let world = try ForkingWorld()
         let author = world.nodes[2]

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What an owner hears of clocks, the own one and others'.
+/// What an owner is told about clocks, their own and others'.
 struct `A wrong clock` {
     private static let minute: Int64 = 60_000
     private static let year: Int64 = 365 * 86_400_000
@@ -90,8 +90,8 @@ struct `A wrong clock` {
         }
     }
 
-    /// An answer stands behind what it answers, also where that was written by a clock that runs
-    /// ahead: whoever hears of a moment writes behind it.
+    /// An answer sorts after what it answers, even if that was written by a clock that runs ahead:
+    /// a clock that hears of a moment advances past it.
     @Test func `that runs a minute ahead puts no answer before its question`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -164,14 +164,14 @@ struct `A comparison of clocks` {
             clocks.note(device(number), showed: UInt64(1_000_000_000_000 + difference), at: 7)
         }
         #expect(words(clocks.verdict(at: time(7))) == row.verdict)
-        // As long as both go on alike it stays so; what the own clock does shows at once.
+        // As long as both advance alike it stays so; a step of this node's clock shows at once.
         #expect(words(clocks.verdict(at: time(57, wall: 1_000_000_000_050))) == row.verdict)
         if row.differences == [0, 60_000] {
             #expect(words(clocks.verdict(at: time(7, wall: 999_999_000_000))) == "own 1060000 2")
         }
     }
 
-    /// Whoever links many devices is no more believed than anybody else.
+    /// Linking many devices makes nobody more credible.
     @Test func `gives each person one voice, that of the middle device`() {
         var clocks = PeerClocks()
         for number in 0..<9 {

@@ -78,7 +78,7 @@ struct `A branch too many` {
         #expect(many <= few + 60, "\(few) \(many)")
     }
 
-    /// Whoever is not in the channel can write such operations too, which nobody opens.
+    /// Members outside of the channel can write such operations too, which nobody can open.
     @Test func `of a private channel's members has it read again once a turn`() throws {
         let document = try mina.document("board")
         try mina.send("hello", to: "board")

@@ -82,8 +82,8 @@ struct `A message that comes late` {
         #expect(try table.bob.ok("node.check")["problem_count"] == 0)
     }
 
-    /// Each has read up to the own message when the other's comes, which stands before it as often as
-    /// behind it.
+    /// Each has read up to their own message when the other's arrives, which sorts before it as
+    /// often as after it.
     @Test func `costs those who write at the same instant one marker a minute`() throws {
         let table = try Table()
         // The first marker of a person brings the document that it stands in.

@@ -86,7 +86,7 @@ struct `What was said a thousand times beside each other` {
         bench.advance(5_000)
         try stolen.inTurn { core, workspace in
             let document = try #require(workspace.ownDocuments.first)
-            // Each cites the one before it in its log, and none of the register.
+            // Each cites the one before it in its log, and no other operation of the register.
             for number in 0...Limits.ownWordsMax {
                 let word = OwnRegister.preference("theme", value: "stolen \(number)")
                 _ = try core.privates.authorContent(.own(word), to: document.id, in: workspace)

@@ -68,7 +68,7 @@ struct `An edited message` {
         #expect(Set(try nodes.map { try $0.digest() }).count == 1)
     }
 
-    /// Whoever deleted it deletes what its author, who had not heard of it, says afterwards.
+    /// The deletion also covers later edits by an author who had not heard of it.
     @Test func `stays deleted when its author edits it meanwhile`() throws {
         let world = try RemovalBench()
         let (mina, wim, bench) = (world.mina, world.wim, world.bench)

@@ -156,7 +156,7 @@ struct `A star` {
         #expect(check["problem_count"] == 0, "\(check.text)")
     }
 
-    /// It counts in the own document alone.
+    /// It only counts in an own document.
     @Test func `means nothing in a channel`() throws {
         let sent = try ada.send("read this")
         let key = try #require(PublicID.messageKey(try sent.text("id")))

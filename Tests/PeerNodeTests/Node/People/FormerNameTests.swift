@@ -114,7 +114,7 @@ struct `A former name` {
         #expect(try table.ada.send("@Bob")["mentions"] == [])
     }
 
-    /// Whoever is out is meant by their name still, and nobody inherits it.
+    /// A former member's name still means them, and nobody inherits it.
     @Test func `of somebody who has left leads to nobody who took it since`() throws {
         let table = try Table()
         try table.ada.ok("member.remove", ["member": "Cleo"])

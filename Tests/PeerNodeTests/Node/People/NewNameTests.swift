@@ -122,7 +122,7 @@ struct `A name that references must reach` {
         let reading = try table.bob.ok("read.status").items.first { $0["name"] == "general" }
         // Everybody is meant by the word alone.
         #expect(reading?["mentions"] == .integer(name == "here" ? 1 : 0))
-        // By its id whoever is called so is talked to, and meant.
+        // By id the person with that name is addressed, and meant.
         let sent = try table.ada.ok(
             "message.send", ["channel": .string("@" + bob), "text": "hello"])
         table.bench.advance(1_000)

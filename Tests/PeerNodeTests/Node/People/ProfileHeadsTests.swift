@@ -4,8 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// The words of a profile field that nothing overwrote: the best of them is at hand, and what is out
-/// takes no room for ever.
+/// The heads of a profile field: the winning one is cached, and removed ones take no memory.
 struct `The latest words of a profile field` {
     private static func id(_ number: Int) -> OperationID {
         let bytes = withUnsafeBytes(of: number.bigEndian, Array.init)
@@ -26,7 +25,7 @@ struct `The latest words of a profile field` {
         var random = SeededGenerator(seed: seed)
         var heads = ProfileHeads()
         var plain = Plain()
-        // Each has one time for ever, and several have the same.
+        // Each has one fixed time, and several share it.
         let times = (0..<40).map { _ in UInt64(random.below(12)) }
         for _ in 0..<600 {
             let number = random.below(times.count)

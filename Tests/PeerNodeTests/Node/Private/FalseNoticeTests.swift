@@ -153,8 +153,9 @@ struct `A notice that one is out` {
         #expect(try joon.ok("channel.get", ["channel": "vault"])["joined"] == false)
     }
 
-    /// What does not open under a key that is here means nothing, whoever says what about it: garbage
-    /// under the channel's own key, and under one that its author has given to Joon alone.
+    /// An operation that does not open under a key that is here means nothing, whatever
+    /// others claim about it: garbage under the channel's own key, and under one that its
+    /// author gave only to Joon.
     @Test(arguments: [false, true])
     func `counts for nothing where the key of what it names is here`(isGiven: Bool) throws {
         try mina.ok("channel.role", ["channel": "vault", "member": "Kim", "role": "admin"])

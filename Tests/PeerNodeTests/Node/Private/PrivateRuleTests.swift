@@ -119,7 +119,7 @@ struct `What private channels refuse` {
         #expect(refusal.kind == .badRequest)
         #expect(refusal.reason == "channel.history")
         #expect(try table.bob.refused("channel.create", ["name": "Board"]).kind == .duplicate)
-        // Whoever is not in it may use the name, and sees no difference.
+        // Somebody outside of it may use the name, and sees no difference.
         let twin = try table.ada.ok("channel.create", ["name": "board"])
         #expect(twin["name"] == "board")
         #expect(

@@ -82,7 +82,8 @@ struct `The root of a private document` {
         #expect(try late.digest() == mina.digest())
     }
 
-    // What is too much of a log that counts nothing goes, and the root stays whoever prunes.
+    // Excess branches of a log without counted operations are pruned, and the
+    // root stays on every node.
     @Test func `stays where its log has more branches than may be kept`() throws {
         let opened = try phone.ok("dm.open", ["members": ["Mina", "Ada"]])
         let id = try #require(opened["id"]?.stringValue)

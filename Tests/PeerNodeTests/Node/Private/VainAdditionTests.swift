@@ -31,7 +31,7 @@ struct `Whom somebody adds who was put out` {
         return shown.includes(workspace.member)
     }
 
-    /// Kim adds Joon while Mina takes her out: none of both knows of the other.
+    /// Kim adds Joon while Mina removes Kim: neither operation knows of the other.
     private func addAndRemoveApart() throws {
         for node in [kim, joon] { bench.cut(mina, node) }
         try mina.ok("channel.remove", ["channel": "vault", "members": ["Kim"]])
