@@ -238,8 +238,8 @@ extension AuthEvaluator {
         return tips.sorted()
     }
 
-    /// The same by the last one of each branch: it has all others there in its past. Whoever has one of
-    /// another branch in the past is deeper.
+    /// The same by the last operation of each branch, which has all others of the branch in its
+    /// past. An operation with one of another branch in its past is deeper.
     func tipsOfBranches(where counts: (AuthRecord) -> Bool) -> [OperationID] {
         var last: [Int] = []
         for tip in placed.branchTips {

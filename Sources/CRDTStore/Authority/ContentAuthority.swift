@@ -131,9 +131,9 @@ extension AuthEvaluator {
             .map { records[$0.exposure.grant].operation.id }
     }
 
-    /// The grants whose content a change bears on: those of the member or device that the
-    /// revocation, or the one that a `recut` widens, is aimed at, and those of whoever gives up a
-    /// role, because weaker revocations reach them then. Empty when the operation reaches no
+    /// The grants whose content a change may affect: those of the member or device that the
+    /// revocation, or the one widened by a `recut`, is aimed at, and those of an author who gives
+    /// up a role, because weaker revocations reach them then. Empty when the operation reaches no
     /// content. Ascending.
     public func grants(reachedBy revocation: OperationID) -> [OperationID] {
         grants(reachedByAny: [revocation]).sorted()
@@ -215,9 +215,9 @@ extension AuthEvaluator {
         }
     }
 
-    /// The valid revocations that take content from an author, the strongest first. What ends a
-    /// grant ends the content of those that it replaced: whoever removes somebody with a lower
-    /// role now may be weaker than the role that was.
+    /// The valid revocations that take content from an author, the strongest first. What ended a
+    /// grant ends the content of those that it replaced: the remover of a member whose role was
+    /// lowered may be weaker than the earlier role.
     func ends(ofContent exposure: AuthExposure, leastRole: Role) -> [Int] {
         guard isNamed(exposure) else { return [] }
         var ends: Set<Int> = []

@@ -89,9 +89,9 @@ extension AuthEvaluator {
         return ends
     }
 
-    /// What the group key has to be changed after: `membershipEnds` but for what guests say of own
-    /// devices, none of which holds it, the valid grants that made a guest of somebody who held it,
-    /// and `revokedInvites`. Each in the order of arrival.
+    /// The ends after which the group key has to change: `membershipEnds` except what guests say of
+    /// their own devices, which do not hold it; the valid grants that made a guest of a holder; and
+    /// `revokedInvites`. Each in the order of arrival.
     public var keyEnds: [OperationID] {
         let demotions = validEndings { action in
             guard case .grant(let grant) = action else { return false }

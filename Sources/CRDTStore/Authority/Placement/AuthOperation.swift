@@ -179,8 +179,8 @@ public struct RoleGrant: Hashable, Sendable {
     public var role: Role
     /// Whether it takes the place of everything granted to the member before.
     public var replaces: Bool
-    /// Where the author gives up the own role for the next weaker one (a transfer), the devices of
-    /// the author's member that have it; `nil` where nothing is given up.
+    /// If the author gives up a role for the next weaker one (a transfer), the author's devices
+    /// that keep the weaker role; `nil` if nothing is given up.
     public var drops: [DeviceID]?
 
     /// An additional role by default.

@@ -177,8 +177,8 @@ extension PlacedOperations {
         guard let reference = record.cited.reference else { return }
         switch operation.action {
         case .admit:
-            // An admission is no stronger than the invite, whoever writes it. Its own id keeps two
-            // on one invite apart: they may bind one device to two members.
+            // An admission is never stronger than the invite. Its own id separates two on one
+            // invite: they may bind one device to two members.
             let invite = AuthRank(
                 author: records[reference].rank.author, lamport: AuthRank.infinity,
                 id: operation.id)

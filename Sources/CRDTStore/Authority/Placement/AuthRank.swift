@@ -82,10 +82,10 @@ struct DeviceRank: Hashable, Comparable, Sendable {
     }
 }
 
-/// How strong an operation is: a strict total order over the operations of one document.
+/// The rank of an operation: a strict total order over the operations of one document.
 ///
-/// An admission is no stronger than the invite it rests on, whoever writes it; content is weaker
-/// than everything else of its device.
+/// An admission is never stronger than the invite it rests on; content is weaker than everything
+/// else of its device.
 struct AuthRank: Hashable, Comparable, Sendable {
     /// The depth that is weaker than every real one.
     static let infinity = UInt64.max

@@ -136,8 +136,8 @@ extension PlacedOperations {
         return record.rank.author <= records[invite].rank.author ? nil : .roleTooWeak
     }
 
-    /// who keeps more than a revocation does could have made it. Nobody does so of the own leave:
-    /// what is said after it would be as good as what was said before.
+    /// an author who widens a revocation's cuts could have invented what they keep. Nobody
+    /// may do that for their own leave: later content would count like earlier content.
     private func recutFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         guard let widened = record.cited.reference, records[widened].operation.action.isRevocation
         else { return .noReference }

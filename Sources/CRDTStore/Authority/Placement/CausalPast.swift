@@ -210,8 +210,7 @@ extension CausalPast.Node {
         }
     }
 
-    /// The numbers, which leave the node: whoever changes them shares them with nobody because
-    /// of it.
+    /// Moves the numbers out of the node, so that they can be changed without a copy.
     fileprivate mutating func takeCounts() -> [UInt32] {
         guard case .leaf(let counts) = self else { return [] }
         self = .empty

@@ -36,8 +36,8 @@ extension PlacedOperations {
         }
     }
 
-    /// There is one owner: only by dropping the own role is another one made. And only who was
-    /// let in has a role that can change.
+    /// There is one owner: an owner makes another only by giving up the role. And only a member who
+    /// was admitted has a role that can change.
     private func seatFault(_ record: AuthRecord, _ grant: RoleGrant) -> AuthFault? {
         guard (grant.role == .owner) == (grant.drops != nil) else { return .roleTooStrong }
         let given = seats(of: grant.member, before: record, by: record.author)

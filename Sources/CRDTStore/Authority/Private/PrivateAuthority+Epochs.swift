@@ -97,9 +97,9 @@ extension PrivateAuthority {
             .map { operations[introductions[$0].operation].id }
     }
 
-    /// The keys that may be given to the member, ascending by (depth, operation); none to whoever
-    /// is not in. In a document that shows only what is written from then on these are the keys
-    /// whose operation gave the member a seat that still holds, or has one in its past.
+    /// The keys that may be given to the member, ascending by (depth, operation); none for a member
+    /// who is not in. In a document that shows only later content these are the keys whose
+    /// operation gave the member a seat that still holds, or has one in its past.
     ///
     /// The authority subkeys of all keys may be given to everybody who is in.
     public func keys(for member: MemberID) -> [KeyID] {

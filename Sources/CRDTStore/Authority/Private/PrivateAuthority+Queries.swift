@@ -205,8 +205,8 @@ extension PrivateAuthority {
         return named
     }
 
-    /// The valid removals and departures by which the member lost the place; empty for whoever is
-    /// in or never was. Ascending.
+    /// The valid removals and departures by which the member lost the place; empty for a member who
+    /// is in or never was. Ascending.
     public func ends(of member: MemberID) -> [OperationID] {
         evaluator.revocations(ending: member).compactMap { operation(named: $0) }.sorted()
     }

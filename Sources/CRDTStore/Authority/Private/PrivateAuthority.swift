@@ -119,9 +119,9 @@ public struct PrivateAuthority: Sendable {
         }
     }
 
-    /// Every introduction by an operation without a fault, unless one in its past had introduced the
-    /// key: a key stands for what was known when it was new. Whoever loses a seat later takes from
-    /// nobody else what was sealed under it.
+    /// Every introduction by an operation without a fault, unless one in its past had introduced
+    /// the key: a key stands for what was known when it was new. An author who loses a seat later
+    /// does not void what others sealed under it.
     private static func introductions(
         of operations: [PrivateOperation], _ evaluator: AuthEvaluator, _ parts: [Range<Int>]
     ) -> [Introduction] {

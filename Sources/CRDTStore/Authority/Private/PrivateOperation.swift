@@ -67,8 +67,8 @@ extension PrivateOperation {
         return change?.action.epoch
     }
 
-    /// Whether it could have an effect as far as its own contents say: a key is introduced by what
-    /// is sealed under it, so that whoever reads of a key holds it.
+    /// Whether it could have an effect judging by its own contents: a key must be introduced by an
+    /// operation sealed under it, so that readers of the introduction hold the key.
     var isSound: Bool {
         guard let change, author != nil else { return false }
         return change.action.epoch.map { $0.keyID == keyID } ?? true

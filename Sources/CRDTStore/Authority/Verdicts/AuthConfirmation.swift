@@ -51,8 +51,8 @@ extension AuthVerdicts {
         return named.flatMap { placed.everyRecord(of: $0) }
     }
 
-    /// Whether a confirmation is strong enough for an operation. Where a phrase is given that stands behind
-    /// the one of an end, nobody confirms the own one there: who has old words would.
+    /// Whether a confirmation is strong enough for an operation. Under a grant that gives a phrase
+    /// ranked behind an end's, nobody confirms their own end: a thief with the old words would.
     private func mayConfirm(_ confirmation: Int, _ index: Int) -> Bool {
         placed.isStronger(confirmation, than: index)
             && !(records[index].again.isUnlisted
@@ -80,8 +80,8 @@ extension AuthVerdicts {
         }
     }
 
-    /// Whether a final end takes what its phrase has revoked. Nobody gives that up by it: whoever else has
-    /// the old words would revoke with them what has taken their place.
+    /// Whether a final end takes what its phrase has revoked. That does not count as giving it up:
+    /// a thief with the old words would revoke the replacing phrase with them.
     private func isReplaced(_ index: Int, by revocation: Int) -> Bool {
         guard records[revocation].again.isFinalEnd,
             case .removeDevice = records[index].operation.action
@@ -92,8 +92,8 @@ extension AuthVerdicts {
     /// Whether a valid operation that is stronger confirms it.
     func isConfirmed(_ index: Int) -> Bool { confirmations.counts[index] != nil }
 
-    /// The invite of an admission that is not confirmed, where that is only kept itself: whoever has
-    /// stolen the device that opened it goes on having the link.
+    /// The invite of an unconfirmed admission, if the invite is only kept by a confirmation itself:
+    /// a thief of the device that opened it still has the link.
     func lapsedInvite(of index: Int) -> Int? {
         guard records[index].operation.action.isAdmission,
             let invite = records[index].cited.reference, records[invite].isKept, !isConfirmed(index)

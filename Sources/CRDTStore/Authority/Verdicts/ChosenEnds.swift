@@ -1,5 +1,5 @@
-/// Which of several final ends of a phrase are confirmed further: whoever has the old words may have written
-/// others (PROTOCOL.md, 4.0.6, F-16).
+/// Which of several final ends of a phrase may be confirmed further: a thief with the old words may
+/// have written others (PROTOCOL.md, 4.0.6, F-16).
 ///
 /// - Cost: a look for each end that a confirmation names; where the one that chose is void, one for each
 ///   confirmation of the phrase's final ends; where another end is chosen, one for each of their records.

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Devices that go with those that are ended again: whoever had these has bound them with them
+/// Devices that lose effect together with ended ones, which had bound them
 /// (PROTOCOL.md, 4.0.3, V-11).
 ///
 /// A chain of bindings leads to each device, from what let its member in. An end undoes what its
