@@ -3,7 +3,7 @@ import Foundation
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What the tests of this folder share. They stand alone, so that they are built without the node.
+/// Helpers shared by the tests of this folder, which build without the node.
 enum BlobBench {
     /// The bytes of a file, the same as in Tests/interop/blobs.py.
     static func text(_ count: Int) -> [UInt8] {
@@ -77,7 +77,7 @@ enum BlobBench {
     }
 }
 
-/// Numbers of a seed: SplitMix64.
+/// A seeded random generator: SplitMix64.
 struct Dice: RandomNumberGenerator {
     private var state: UInt64
 

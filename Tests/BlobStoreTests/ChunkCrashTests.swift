@@ -3,7 +3,7 @@ import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A store on a disk that ends, or fails, at every single call.
+/// A store on a disk that crashes, or fails, at every single call.
 struct `Chunks on a disk that fails` {
     /// What the node's tables would hold: bits that were claimed, and what they stand for.
     struct Tables {

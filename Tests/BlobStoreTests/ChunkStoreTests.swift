@@ -4,7 +4,7 @@ import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What the store on the disk and the one in memory both do.
+/// Tests for both stores, on disk and in memory.
 struct `Stores of chunks` {
     /// The kinds of stores, each made anew for `body`.
     enum Kind: CaseIterable {

@@ -1,6 +1,6 @@
 import BlobStore
 
-/// A disk in memory that knows what survives a power cut, and can fail or end at any call.
+/// A disk in memory that models what survives a power cut, and can fail or crash at any call.
 final class CrashingDisk: BlobDisk {
     private final class Node {
         var bytes: [UInt8] = []

@@ -3,8 +3,8 @@ import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Long random lives of the scheduler and of what it is used with: no peer is asked for what it
-/// may not be asked for, no bound is passed, and whatever happens, honest peers are enough.
+/// Long random runs of the scheduler with its surroundings: no peer is sent a request that it must
+/// not get, no bound is exceeded, and whatever happens, honest peers are enough.
 struct `Lives of transfers` {
     /// One peer, as the test knows it.
     private struct Source {

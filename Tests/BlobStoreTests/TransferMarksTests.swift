@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import BlobStore
 
-/// What a plan looks at, of many transfers.
+/// Which of many transfers a plan visits.
 struct `The marks of transfers` {
     private static func root(_ number: UInt8) throws -> BlobRoot {
         try #require(BlobRoot(untrusted: [number] + [UInt8](repeating: 7, count: 31)))
@@ -74,7 +74,7 @@ struct `The marks of transfers` {
     }
 }
 
-/// Many small files at once, as a scheduler plans them.
+/// The planning of many small files at once.
 struct `Planning many small files` {
     private static let peer: PieceScheduler.PeerID = 1
 

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// One node that fetches and some that serve, with links of given rates, in simulated time.
 ///
-/// Whole messages pass as bytes; a link delivers what lies in it at its rate, in order.
+/// Whole messages pass as bytes; a link delivers its queue in order, at its rate.
 struct TransferWorld {
     enum Manner {
         case honest

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 @testable import BlobStore
 
-/// What of a file is on its way to the disk.
+/// How much of a file is being written to disk.
 struct `Writing ahead` {
     /// What was asked of the kernel.
     private final class Kernel {

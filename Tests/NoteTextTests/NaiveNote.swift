@@ -1,8 +1,8 @@
 import NoteText
 import WorkspaceModel
 
-/// The text of a note by definition: a tree of scalars as in the paper on Fugue, walked from left to
-/// right, once for each insertion. Nothing is shared with the program.
+/// The text of a note by definition: a tree of scalars as in the paper on Fugue, traversed once for
+/// each insertion. Shares no code with the program.
 ///
 /// - Source: Weidner, Gentle, Kleppmann, "The Art of the Fugue: Minimizing Interleaving in
 ///   Collaborative Text Editing", 2023, with FugueMax's order of right children.

@@ -2,7 +2,7 @@ import NoteText
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Somebody who writes a note in a test: a copy of it, and a log.
+/// A writer of a note in a test: a copy of the note, and a log.
 struct NoteWriter {
     var note = Note()
     let author: NoteOperation.Author
@@ -92,7 +92,7 @@ extension NoteEdit {
     }
 }
 
-/// The note of operations that arrive in this order.
+/// The note after operations in this order of arrival.
 func note(of operations: [NoteOperation]) -> Note {
     var note = Note()
     for operation in operations { note.apply(operation) }

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import NoteText
 
-/// What somebody else has written and not published, laid over the text.
+/// Somebody else's unpublished changes, overlaid on the text.
 struct `What another writes and has not published` {
     @Test(arguments: Seeds.explore(60))
     func `is shown where it will be, to who has the same operations`(seed: UInt64) throws {

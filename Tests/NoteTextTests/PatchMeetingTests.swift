@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import NoteText
 
-/// Two lists of changes of one text, made at the same time.
+/// Two concurrent lists of changes of one text.
 struct `Changes that meet` {
     private static func change(
         of text: String, letter: String, with random: inout SeededGenerator

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// The definition that judges the evaluator, judged itself.
+/// Tests of the definition against which the evaluator is tested.
 struct `The definition of the rules` {
     private func document(_ seed: UInt64) -> AuthFuzzer {
         var fuzzer = AuthFuzzer(seed: seed, replacesPhrases: seed.isMultiple(of: 3))

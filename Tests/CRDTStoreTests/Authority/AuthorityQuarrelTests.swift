@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Two things done at once that cannot both stand, and what is left of a lost last device: small
-/// stories, delivered in every causal order there is.
+/// Two concurrent operations that cannot both have effect, and the recovery from a lost last
+/// device: small stories, delivered in every causal order.
 struct `Authority settles what was done at the same time` {
     /// Judges the story in all its orders; there are few enough of them to leave none out.
     private func inAllOrders(

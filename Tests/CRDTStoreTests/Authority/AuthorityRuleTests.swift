@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Single rules that need no quarrel.
+/// Single rules that need no concurrent operations.
 struct `Authority follows its table of rules` {
     @Test(arguments: [
         (AuthAction.rekey, Role.admin), (.setWorkspace(mayInvite: .members), .admin),
@@ -122,7 +122,7 @@ struct `Authority follows its table of rules` {
     }
 }
 
-/// What content revocations leave.
+/// The content that revocations leave valid.
 struct `Content stays valid up to the cuts` {
     private func log(_ story: Story, _ name: String, _ document: UInt8 = 1) -> LogName {
         LogName(

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Situations that people get into, each delivered in every order (or the first 3,000).
+/// Realistic situations, each delivered in every order (or the first 3,000).
 struct `Authority ends people's quarrels the same way everywhere` {
     @Test func `two admins who remove each other leave exactly the elder one`() throws {
         var story = Story(admins: ["ann", "bob"])

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// Sets of ancestors against plain tables, and what they cost.
+/// Sets of ancestors compared with plain tables, and their cost.
 struct `The past of operations` {
     /// A set twice: as it is, and as the number of operations of each branch.
     private struct Pair {

@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What is kept of a channel from operation to operation. A failure names the seed; `WSX_SEED`
-/// repeats it.
+/// The incrementally maintained ledger of a channel. A failure names the seed;
+/// `WSX_SEED` repeats it.
 struct `What is kept of a channel` {
     /// After each operation, in several orders: verdicts come and go on the way.
     @Test(arguments: Seeds.explore(15))

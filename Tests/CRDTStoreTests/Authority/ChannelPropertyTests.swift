@@ -118,8 +118,8 @@ struct `A channel's owner, roles and settings are one function of the operations
     }
 }
 
-/// A setting or deletion by an author who is no admin of the workspace, under a link that was
-/// replaced, written without knowing what replaced it.
+/// A setting or deletion by an author who is not an admin of the workspace, under a replaced link,
+/// and written without knowing the replacement.
 private func writeAsReplaced(
     about creation: OperationID, _ ruling: JudgedChannel, _ fuzzer: inout ChannelFuzzer,
     _ evaluator: AuthEvaluator

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A channel of `bob`, a plain member, told by names.
+/// A channel of `bob`, a plain member; operations are given by names.
 private struct Plans {
     var story = Story(admins: ["ann"], members: ["bob", "cat", "dan"])
     let creation: OperationID

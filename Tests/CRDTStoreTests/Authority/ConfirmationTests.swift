@@ -3,9 +3,9 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What others have built on stays when its author gives up the device that did it, or leaves, by a
-/// word that does not know of it, where somebody stronger has confirmed it (V-6): each history in
-/// every order.
+/// An operation that others have built on stays valid when its author gives up the device that
+/// wrote it, or leaves, by an operation that does not know it, if somebody stronger has confirmed
+/// it (V-6): each history in every order.
 struct `What is confirmed (V-6)` {
     /// Bob, a member or an admin, and what he knows when he gives everything up.
     private struct Case {

@@ -3,7 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Devices that go with a revoked one under a role that was given meanwhile: PROTOCOL.md, V-11.
+/// Devices that lose effect with a revoked one under a role granted
+/// concurrently: PROTOCOL.md, V-11.
 struct `What a revoked device had linked` {
     /// Bob, a member, has the phrase `words` and the computer `bob`, which somebody has found.
     private struct Scene {

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A device that its own person revoked, and grants that do not know of it: PROTOCOL.md, V-10.
+/// A device revoked by its own person, and grants that do not know of it: PROTOCOL.md, V-10.
 struct `A device that its person revoked` {
     /// Bob, a member, has the phrase `words` and the computer `bob`; `ann` is an admin.
     private typealias Scene = `A phrase that was replaced`.Scene

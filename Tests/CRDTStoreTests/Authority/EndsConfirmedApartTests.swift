@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Ends of one phrase that were confirmed by who had not heard of each other, and what else somebody with
-/// the old words has written apart: PROTOCOL.md, 4.0, 4.0.3, V-6 and V-12.
+/// Ends of one phrase confirmed by members who had not heard of each other, and further concurrent
+/// operations of a thief with the old words: PROTOCOL.md, 4.0, 4.0.3, V-6 and V-12.
 struct `Ends that were confirmed apart` {
     /// Bob, a member, has the phrase `words` and the computer `bob`, and has linked the phone.
     private struct Scene {

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A recovery phrase that was replaced, and grants that do not know of it: PROTOCOL.md, V-10.
+/// A replaced recovery phrase, and grants that do not know of it: PROTOCOL.md, V-10.
 struct `A phrase that was replaced` {
     /// Bob, a member, has the phrase `words` and the computer `bob`; `ann` is an admin.
     struct Scene {

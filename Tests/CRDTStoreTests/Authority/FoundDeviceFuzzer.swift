@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Random histories of one member with many devices, some of them found by somebody: they link and
-/// revoke each other in any past, while the owner gives roles to what the owner knows of. The phrase is
-/// replaced, and a member who was in before lets in what the old words certify. It is what V-10 to V-12 of
-/// PROTOCOL.md are about. Nothing in them has a fault.
+/// Random histories of one member with many devices, some of them found by a thief: they link and
+/// revoke each other in any past, while the owner grants roles to the devices it knows of. The
+/// phrase is replaced, and an earlier member admits what the old words certify. This is the subject
+/// of V-10 to V-12 of PROTOCOL.md. No operation has a fault.
 struct FoundDeviceFuzzer {
     private(set) var history = AuthHistory()
     var generator: SeededGenerator

@@ -74,8 +74,8 @@ struct `Who handed a private channel on and was put out meanwhile` {
     }
 }
 
-/// Who made a private channel and handed it on, and was put out or left: an operation under the seat of
-/// before is stronger than all that the new owner writes, and dated as its author likes.
+/// A founder of a private channel who handed it on, and then was removed or left: an operation
+/// under the former seat is stronger than all of the new owner's, and can have any date.
 struct `A former owner of a private channel` {
     private func story() -> (story: PrivateStory, before: OperationID, transfer: OperationID) {
         var story = PrivateStory(by: "kim", with: [("mina", .member), ("nora", .member)])

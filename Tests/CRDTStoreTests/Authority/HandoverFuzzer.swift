@@ -3,8 +3,8 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Random histories of few people with many devices who hand the workspace to each other, link,
-/// revoke and leave, in any past and under any grant: what V-3 to V-5 of PROTOCOL.md are about,
-/// which a random history of everything seldom comes to. Nothing in them has a fault.
+/// revoke and leave, in any past and under any grant: the subject of V-3 to V-5 of PROTOCOL.md,
+/// which a fully random history seldom reaches. No operation has a fault.
 struct HandoverFuzzer {
     private(set) var history = AuthHistory()
     private var judge = EvaluatorJudge()

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Who may invite under which policy, and what requests are good for.
+/// Who may invite under which policy, and the effect of requests.
 struct `Inviting follows the policy` {
     private func invite(
         _ story: inout Story, _ name: String, after heads: [OperationID],

@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What the rules of PROTOCOL.md, 4, allow though a goal of the design speaks against it, each in
-/// the smallest history known. A rule that is changed for one of them changes its test.
+/// What the rules of PROTOCOL.md, 4, allow against a goal of the design, each in the smallest known
+/// history. Closing a gap changes its test.
 struct `Known gaps of the rules` {
     private func definition(_ story: Story) -> (AuthDefinition, valid: Set<OperationID>) {
         var generator = SeededGenerator(seed: 1)

@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A role that lists a phrase which somebody with the old words has put in, for who gave it had heard of their
-/// end of the old one and not of its person's: PROTOCOL.md, V-13.
+/// A role that lists a phrase added by a thief with the old words, because the grantor had heard of
+/// the thief's end of the old phrase and not of the owner's: PROTOCOL.md, V-13.
 struct `A phrase that a role lists, and not the one before it` {
     /// Bob has the phrase `words` and the computer `bob`; a thief has the words, too.
     private struct Scene {

@@ -4,8 +4,8 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// What old words certify by an admit that their end does not know, whom the new phrase stands for, and what
-/// void words bar: PROTOCOL.md, 4.0, V-6, V-11 and V-12.
+/// What old words certify by an admission that their end does not know, whose place the new phrase
+/// takes, and what void operations bar: PROTOCOL.md, 4.0, V-6, V-11 and V-12.
 struct `Old words` {
     /// Eve was in, and knew the invite, before Bob came with the phrase `words` and the computer `bob`.
     private struct Scene {

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// One private channel in which every change knows all before it.
+/// A private channel in which every change knows all earlier ones.
 private struct Chain {
     private var written: [PrivateOperation] = []
     /// Those whom the workspace ever let in; `nil` for everybody.

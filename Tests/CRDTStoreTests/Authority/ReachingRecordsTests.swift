@@ -4,8 +4,8 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// Which of an end's records are asked whose content it reaches: it has one under each grant where it
-/// counts again, and others than its author decide how many these are.
+/// Which of an end's records are examined for the content it reaches: it has one under each grant
+/// where it counts again, and others determine their number.
 struct `The records of an end` {
     @Test(arguments: Seeds.explore(40))
     func `reach together what those reach that are asked`(seed: UInt64) throws {

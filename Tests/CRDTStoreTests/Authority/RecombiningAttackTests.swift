@@ -3,9 +3,9 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Attackers who share every key and every byte that was ever seen reach none of the goals G1 to
-/// G16, as far as operations decide about them. A failure prints the smallest history found and its
-/// seed; `WSX_SEED` repeats it, `make campaign-attack` runs 100,000.
+/// Attackers who share every key and every byte ever seen reach none of the goals G1 to G16, as far
+/// as operations decide about them. A failure prints the smallest history found and its seed;
+/// `WSX_SEED` repeats it, `make campaign-attack` runs 100,000.
 struct `No recombination of what was seen` {
     @Test(arguments: Seeds.explore(60))
     func `deceives the definition of the rules`(seed: UInt64) {
@@ -20,7 +20,7 @@ struct `No recombination of what was seen` {
     }
 }
 
-/// The attackers find what was open before, and what opens when a rule is gone.
+/// The attackers find former holes, and the hole that each removed rule opens.
 struct `The recombining attackers` {
     private func finds(
         _ goals: Set<String>?, under rules: AuthRuleSet, within seeds: UInt64
@@ -39,7 +39,7 @@ struct `The recombining attackers` {
     }
 }
 
-/// The holes that a model of the rules found, told alone: open before, closed now.
+/// The holes that a model of the rules found, each separately: open before, closed now.
 struct `The holes of the rules as they were built first` {
     private func valid(_ story: Story, _ rules: AuthRuleSet) -> Set<OperationID> {
         var generator = SeededGenerator(seed: 1)

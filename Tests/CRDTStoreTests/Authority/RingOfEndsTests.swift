@@ -4,8 +4,9 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// Phrases that name each other by their final ends (PROTOCOL.md, V-12). A device stands behind those alone
-/// from which one line of words leads to it, or a member would have each end count in hundreds of places.
+/// Phrases that name each other by their final ends (PROTOCOL.md, V-12). A device only ranks behind
+/// phrases to which one line of operations leads from it, or a member could make each end count in
+/// hundreds of places.
 struct `A ring of ends` {
     /// Bob has the phrase `words` and the computer `x`. The words put in some phrases apart, of which each
     /// names `a`, and `h`, which names `a` too and has revoked the computer some times.

@@ -4,8 +4,8 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// What it costs to give a role to a member whose phrases stand in a line, and who has ended a device very
-/// often by the last of them: each end counts under each role, in the place of each phrase before its own.
+/// The cost of granting a role to a member with a line of phrases, who has ended a device very
+/// often by the last of them: each end counts under each role, in the place of each earlier phrase.
 struct `A role that lists a line of phrases` {
     private static let phrases = 8
     private static let ends = 12

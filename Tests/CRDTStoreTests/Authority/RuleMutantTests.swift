@@ -3,16 +3,16 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Each rule of PROTOCOL.md, 4, taken away alone lets the attackers reach a goal, in the world of
-/// the seed that is told with it.
+/// Removing a single rule of PROTOCOL.md, 4, lets the attackers reach a goal, in the
+/// world of the listed seed.
 ///
-/// Where a second rule guards the same, both are taken away, and what is reached then is not
-/// reached without the second alone in as many worlds: an unknown device in a list is kept out by
-/// a member that is bound by A-13 twice, somebody else's device by A-22 and by the row
-/// of rmdev.
+/// Where a second rule protects the same goal, both are removed, and the goal is not reached
+/// in as many worlds with only the second removed: an unknown device in a list is excluded by
+/// a second binding of a member twice by A-13, somebody else's device by A-22 and
+/// by the row of rmdev.
 ///
-/// A change of the attackers or of the goals moves the seeds. `make campaign-mutants` looks for
-/// them anew and prints the table.
+/// A change of the attackers or of the goals changes the seeds. `make campaign-mutants` finds new
+/// ones and prints the table.
 struct `A rule that is taken away` {
     /// Rules that are missing, the goal that is reached then, and where.
     struct Mutant: Sendable, CustomTestStringConvertible {

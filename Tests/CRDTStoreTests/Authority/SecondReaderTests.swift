@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What `make campaign-reader` has found: where the evaluator said something else than PROTOCOL.md
-/// does, or more, each in the smallest history known.
+/// Findings of `make campaign-reader`: where the evaluator differed from PROTOCOL.md, each in the
+/// smallest known history.
 struct `What the second reader found` {
     private func limits(
         _ story: Story, _ grant: OperationID, _ name: String

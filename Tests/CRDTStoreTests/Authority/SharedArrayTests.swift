@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// An array whose copies share what none of them has changed.
+/// A copy-on-write array with shared parts.
 struct `A shared array` {
     @Test(arguments: Seeds.explore(20))
     func `is an array, and its copies stay what they were`(seed: UInt64) {

@@ -4,11 +4,11 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// A random history with all that the evaluator says of it, for a reader in another language.
+/// A random history with the evaluator's verdicts, for an implementation in another language.
 ///
-/// An operation is told by what section 4 of PROTOCOL.md is about and by nothing else: no name, no
-/// box and no signature, but whether it keeps the rules about signatures. So the reader judges the
-/// rules alone, and ids and ranks fall as the seed has it. Bytes are hexadecimal.
+/// An operation contains only what section 4 of PROTOCOL.md is about: no names, boxes or
+/// signatures, only whether it satisfies the rules about signatures. So the reader judges the rules
+/// alone, and ids and ranks follow from the seed. Bytes are hexadecimal.
 struct ToldHistory: Encodable {
     /// One operation and the verdict on it.
     struct Operation: Encodable {
@@ -117,7 +117,7 @@ struct ToldHistory: Encodable {
     }
 }
 
-/// What an operation does, in words; what an action has no use for is absent.
+/// What an operation does; fields that an action does not use are absent.
 struct ToldAction: Encodable {
     let kind: String
     var member: String?

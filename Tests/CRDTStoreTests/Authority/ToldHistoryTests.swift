@@ -3,8 +3,8 @@ import Foundation
 import Testing
 import WorkspaceTestKit
 
-/// Random histories for the second reader, which was made from PROTOCOL.md alone: what evaluator
-/// and definition share of a mistake, it does not. `make campaign-reader` writes and compares them.
+/// Random histories for the second reader, which was written from PROTOCOL.md alone and so does not
+/// share the mistakes of evaluator and definition. `make campaign-reader` writes and compares them.
 struct `Histories for the second reader` {
     /// Where they are to be written.
     private static let folder = ProcessInfo.processInfo.environment["WSX_HISTORIES"]

@@ -4,8 +4,8 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// The rule "Authentic" of PROTOCOL.md 2, as it stands there: an operation carries a signature
-/// that verifies, or a later one does, in the same segment and within 256 KiB and 2,048 dependencies.
+/// The rule "Authentic" of PROTOCOL.md 2, literally: an operation has a signature that verifies, or
+/// a later one does, in the same segment and within 256 KiB and 2,048 dependencies.
 private struct AuthenticityDefinition {
     let isGood: [Bool]
     let payloads: [Int]

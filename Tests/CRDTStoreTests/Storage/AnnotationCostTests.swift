@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Much that is said about one message costs what it is, and not the square of it.
+/// Many annotations of one message have a linear cost, not a quadratic one.
 struct `A register with very many words` {
     private typealias Scene = `What is said about a message`
     private static let count = 4_000

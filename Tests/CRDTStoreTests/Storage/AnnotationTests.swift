@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What is said about messages, as the view keeps it.
+/// Annotations of messages in the view.
 struct `What is said about a message` {
     typealias Row = ViewStore.Annotation
     typealias Register = ViewStore.Annotation.Register

@@ -1,7 +1,7 @@
 import CRDTStore
 import Foundation
 
-/// A folder that is gone with the test, for stores on a real disk.
+/// A folder that is removed with the test, for stores on a real disk.
 final class TemporaryFolder {
     let path: String
 

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What is said about who follows a channel, and which word of it counts (PROTOCOL.md, 4.1).
+/// Follow operations, and which of them counts (PROTOCOL.md, 4.1).
 struct `A word about who follows a channel` {
     private static let nora = MemberID([UInt8](repeating: 7, count: 16))
 

@@ -3,7 +3,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// One bit of a write-ahead log is another one, and what was committed behind it is not lost.
+/// One bit of a write-ahead log flips, and later commits are not lost.
 struct `A write-ahead log with a flipped bit` {
     private static let frameBytes = 24 + 8_192
     private static let commits = 12

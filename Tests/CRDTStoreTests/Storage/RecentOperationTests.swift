@@ -95,7 +95,7 @@ struct `Operations that a turn has stored` {
     }
 }
 
-/// Of what is newer than all of which something is said, nothing is said: the store is not asked.
+/// Newer operations than all with annotations have none: the store is not queried.
 struct `What just came` {
     private let store: NodeStore
 

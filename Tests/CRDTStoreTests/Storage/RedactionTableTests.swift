@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What the view keeps of redactions.
+/// Redactions in the view.
 struct `The table of redactions` {
     private static func id(_ byte: UInt8) -> OperationID {
         OperationID([UInt8](repeating: byte, count: 32))

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import CRDTStore
 
-/// Tables of the store that are in memory as a whole: what is said last is what is read back.
+/// Tables that are fully cached in memory: reading returns the last write.
 struct `A table in memory` {
     let connection: Connection
 

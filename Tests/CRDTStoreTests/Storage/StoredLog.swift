@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// Puts written logs into a store as the node does: checked, behind what is there, forks as forks.
+/// Stores written logs as the node does: checked, appended to existing branches, forks as forks.
 enum StoredLog {
     /// Some checked operation.
     static var anything: CheckedOperation {
@@ -139,7 +139,7 @@ extension NodeStore {
     static func inMemory() throws -> NodeStore { try NodeStore(Connection()) }
 }
 
-/// Most tests have one workspace, so the id of a document says which it is of.
+/// Most tests have one workspace, so a document's id determines its workspace.
 extension OperationStore {
     /// The first workspace that has the document, 0 where none does.
     func workspace(of document: DocumentID) throws -> Int64 {

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 private typealias Object = CryptoVectors.Object
 
-/// Randomness that is a list: how a test gives a handshake its published ephemeral key.
+/// A random source with listed values: gives a handshake its published ephemeral key.
 final class ListedRandom: RandomSource {
     private var list: [[UInt8]]
 

@@ -3,8 +3,8 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// X25519 ignores the highest bit of a key, and takes numbers above its prime: two keys of one point
-/// agree with everybody on the same secret.
+/// X25519 ignores the highest bit of a key, and accepts numbers above its prime: two encodings of
+/// one point agree with everybody on the same secret.
 struct `Two keys of one point` {
     private let random = SeededRandom(seed: 77)
     private static let document = DocumentID([UInt8](repeating: 0xd0, count: 32))

@@ -153,8 +153,8 @@ struct `A wrapped key` {
     }
 }
 
-/// What `CipherState` is built on. It only speaks nonces that begin with four zero bytes, so
-/// vectors with others are put to the primitive itself.
+/// The primitive below `CipherState`, whose nonces always begin with four zero bytes: vectors with
+/// other nonces are tested here.
 struct `ChaCha20-Poly1305` {
     // RFC 8439, section 2.8.2.
     @Test func `seals as the RFC does`() {

@@ -1,8 +1,8 @@
 import Testing
 import WorkspaceModel
 
-/// One payload of each type that is in ledgers, as long and as short as it can be, with bytes that were
-/// written out by hand of PROTOCOL.md, 3.2.
+/// One payload of each ledger type, as long and as short as possible, with bytes written by hand
+/// from PROTOCOL.md, 3.2.
 struct `Content of a ledger` {
     private static let key = MessageKey(
         timestamp: HybridTimestamp(rawValue: 1 << 48 + 5), idPrefix: 0x0102_0304_0506_0708)

@@ -1,7 +1,7 @@
 import Testing
 import WorkspaceModel
 
-/// The published table of failures, typed in row by row and compared with the one in the code.
+/// The published table of failures, copied row by row and compared with the one in the code.
 struct `The table of failures` {
     struct Row: Sendable, CustomTestStringConvertible {
         let kind: String

@@ -313,8 +313,8 @@ struct `The payload of an operation` {
     }
 }
 
-/// Every beginning of `bytes` is refused, and every change of one byte is refused or gives a value
-/// that has exactly the changed bytes as its form.
+/// Every prefix of `bytes` is refused, and every change of one byte is refused or decodes to a
+/// value that encodes to exactly the changed bytes.
 func expectOneForm(
     of bytes: [UInt8], _ recoded: ([UInt8]) throws(Malformed) -> [UInt8],
     sourceLocation: SourceLocation = #_sourceLocation

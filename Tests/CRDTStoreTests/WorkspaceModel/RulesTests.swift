@@ -48,7 +48,7 @@ struct `A complaint about bytes` {
     }
 }
 
-/// Each limit is sound by itself; these are the relations between them that the code relies on.
+/// Relations between limits that the code relies on.
 struct `The limits fit together:` {
     @Test func `a fragment fits a frame, and a frame's length fits its prefix`() {
         let head = 3

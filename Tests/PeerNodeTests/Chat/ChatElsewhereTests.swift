@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// What has to do with other conversations and other workspaces than the one on the screen.
+/// Events about conversations and workspaces other than the one on the screen.
 struct `A conversation, and what is elsewhere` {
     private func world() -> (MemoryIO, TypingKeyboard) {
         let io = MemoryIO()

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// A keyboard on which nobody types, and what was on the screen when it was first waited for.
+/// A keyboard without input, and the screen at the first wait.
 private final class SilentKeyboard: LiveInput {
     let size = (columns: 80, rows: 24)
     private(set) var written = ""
@@ -23,7 +23,7 @@ private final class SilentKeyboard: LiveInput {
     func suspend() {}
 }
 
-/// A keyboard at which a test does something each time that it is waited for, and then goes away.
+/// A keyboard that runs a test's action at each wait, and then reports the end of input.
 private final class ScriptedKeyboard: LiveInput {
     let size = (columns: 80, rows: 24)
     private(set) var written = ""

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// A pipe that gives what a test put into it, and keeps what is written.
+/// A pipe with a test's input, which records the output.
 private final class Pipe: LiveInput {
     let size = (columns: 80, rows: 24)
     private(set) var written = ""

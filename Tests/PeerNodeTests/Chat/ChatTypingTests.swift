@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import wsx_node
 
-/// A keyboard at which something happens each time that it is waited for, and then ctrl-D is hit.
+/// A keyboard with an event at each wait, and ctrl-D at the end.
 final class TypingKeyboard: LiveInput {
     let size = (columns: 80, rows: 24)
     /// What was written since it was waited for the last time.

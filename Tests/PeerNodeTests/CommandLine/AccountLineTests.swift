@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// Accounts that people link, as people read them.
+/// Linked accounts in the output for people.
 struct `A linked account, for people` {
     private func rendering(isPlain: Bool = false) -> Rendering {
         var globals = GlobalFlags()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import wsx_node
 
-/// The process that a bot's command really is.
+/// The real process of a bot's command.
 struct `A command for an event` {
     /// As the program does at its start: a command need not read what it is given.
     init() { signal(SIGPIPE, SIG_IGN) }

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// Nobody is asked about what the node is going to refuse.
+/// No confirmation is asked for when the node will refuse anyway.
 struct `A question` {
     private static func asking(_ answer: String? = nil) -> MemoryIO {
         let io = MemoryIO()

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// A world made of arrays, with a daemon that is a `ControlConnection` over a `TableNode`.
+/// An in-memory system, with a daemon that is a `ControlConnection` over a `TableNode`.
 final class MemoryIO: ProgramIO {
     var output = ""
     var errors = ""

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// A pipe to an editor that says what a test put into it, and keeps what is written.
+/// A pipe to an editor with a test's input, which records the output.
 private final class EditorPipe: LiveInput {
     let size = (columns: 80, rows: 24)
     private(set) var lines: [JSONValue] = []

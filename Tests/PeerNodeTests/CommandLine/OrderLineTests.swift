@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// Orders, and failures with several fields, as people read them.
+/// Orders, and failures with several fields, in the output for people.
 struct `An order, for people` {
     private static let order: JSONValue = [
         "id": "p_01hx9t4c", "state": "open", "item": "small", "label": "Small pack", "amount": 2,

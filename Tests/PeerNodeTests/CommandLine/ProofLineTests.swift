@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// Addresses that people prove, as people read them.
+/// Verified addresses in the output for people.
 struct `An address that is proved, for people` {
     private static let joon: JSONValue = ["id": "u_2", "name": "Joon"]
 

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// Where passphrases come from on the command line.
+/// The sources of passphrases on the command line.
 struct `A secret on the command line` {
     @Test func `is read from a file, an open file, a command or standard input`() {
         let ways: [(words: [String], prepare: (MemoryIO) -> Void)] = [

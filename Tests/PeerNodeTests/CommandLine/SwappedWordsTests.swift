@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// Arguments that stand in each other's place.
+/// Arguments in swapped order.
 struct `Two words in the wrong order` {
     @Test(arguments: [
         (line: ["message", "react", "👍", "last"], meant: "message react last '👍'"),

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// What somebody at a terminal is told besides an answer.
+/// Remarks besides an answer, for a person at a terminal.
 struct `Besides an answer` {
     private func terminal() -> MemoryIO {
         let io = MemoryIO()

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import wsx_node
 
-/// What is told of a name in a text that mentions nobody, besides that.
+/// The remarks about a name in a text that mentions nobody.
 struct `A name in a text that mentions nobody` {
     private static func people(_ names: [String]) -> [JSONValue] {
         names.enumerated().map { ["id": .string("u_person0\($0)"), "name": .string($1)] }

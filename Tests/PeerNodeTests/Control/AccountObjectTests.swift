@@ -2,7 +2,7 @@ import PeerNode
 import Testing
 import WorkspaceModel
 
-/// What is answered about linked accounts, byte for byte.
+/// The objects for linked accounts, byte for byte.
 struct `Objects about accounts` {
     private static let joon = PersonObject(id: "u_1", name: "Joon")
 

@@ -3,8 +3,8 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// That each method hands its arguments to the node as they were given, with the defaults of the
-/// table for what was left out.
+/// Each method passes its arguments to the node unchanged, with the table's
+/// defaults for missing ones.
 struct `A method` {
     private let call = CallID(connection: 3, number: 9)
 

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a control connection makes of a stream of bytes, however that arrives and is answered.
+/// How a control connection handles a byte stream, however it arrives and is answered.
 struct `A stream of control requests` {
     private func line(_ id: Int, _ method: String = "node.version") -> String {
         #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)"}"#

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Lines that somebody sends to do harm, or by mistake.
+/// Lines sent with harmful intent, or by mistake.
 struct `A hostile control line` {
     private let good = [UInt8](#"{"jsonrpc":"2.0","id":"good","method":"node.version"}"#.utf8)
 

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// That the methods of ledgers hand their arguments to the node as they were given.
+/// The methods of ledgers pass their arguments to the node unchanged.
 struct `A method of ledgers` {
     static let rows: [(method: String, given: JSONObject, asked: String)] = [
         ("ledger.open", ["name": "coins"], "ledger open coins"),

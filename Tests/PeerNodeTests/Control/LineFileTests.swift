@@ -3,8 +3,8 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// Files behind lines of the control socket. The node is played by hand: what is tested is which byte
-/// belongs to which line or file.
+/// Files after lines on the control socket. The test plays the node: it checks which byte belongs
+/// to which line or file.
 struct `A file behind a line` {
     private func line(
         _ id: String?, _ method: String, _ params: String = "{}"

@@ -4,7 +4,7 @@ import WorkspaceModel
 @testable import PeerNode
 
 /// Every object as scripts see it: all fields, in this order, absent ones as null. The texts are
-/// typed in from the description of the interface.
+/// copied from the description of the interface.
 struct `An object of the interface` {
     private let mina = PersonObject(id: "u_mina00", name: "Mina")
     private let joon = PersonObject(id: "u_joon00", name: "Joon")

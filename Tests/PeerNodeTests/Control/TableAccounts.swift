@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Accounts that are linked: answered with small fixed things.
+/// Linked accounts: small fixed answers.
 struct TableAccounts: AccountCommands {
     let node: TableNode
 

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// Ledgers: answered with small fixed things.
+/// Ledgers: small fixed answers.
 struct TableLedgers: LedgerCommands {
     let node: TableNode
 

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Stars and reminders: answered with small fixed things.
+/// Stars and reminders: small fixed answers.
 extension TableNode {
     static let reminder = ReminderObject(
         id: "y_7k3qm2xa", workspace: "w_acme0000", channel: "c_general0", at: 1_795_200_000_000,

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// Messages, events and the network of a node that only remembers what it was asked.
+/// Messages, events and the network of a node that only records its calls.
 extension TableNode {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)

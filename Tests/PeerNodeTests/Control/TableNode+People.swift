@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Profiles, presence, typing and devices: answered with small fixed things.
+/// Profiles, presence, typing and devices: small fixed answers.
 extension TableNode {
     private var profile: ProfileObject {
         ProfileObject(id: "u_mina0000", workspace: "w_acme0000", name: authorName)

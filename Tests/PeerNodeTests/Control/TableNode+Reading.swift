@@ -2,7 +2,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// What was read, and settings: answered with small fixed things.
+/// Read markers and settings: small fixed answers.
 extension TableNode {
     func home(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject {
         try note("home", scope)

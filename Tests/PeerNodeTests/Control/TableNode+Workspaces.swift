@@ -2,7 +2,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// What becomes of a workspace, and who comes into it: answered with small fixed things.
+/// Changes of a workspace, and joining: small fixed answers.
 extension TableNode {
     func editWorkspace(_ draft: WorkspaceEdit, _ scope: CallScope) throws(NodeError)
         -> WorkspaceObject

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// A node that remembers what it was asked and answers with small fixed things.
+/// A node that records its calls and gives small fixed answers.
 final class TableNode: NodeCommands {
     func workspaces(having things: [NamedThing]) throws(NodeError) -> [String] { [] }
 
@@ -474,7 +474,7 @@ final class TableNode: NodeCommands {
     }
 }
 
-/// What somebody wants to hear of a channel.
+/// The notification level of a channel.
 struct ChannelNotice: Sendable {
     var isMuted = false
     var notify = "all"

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// Notes: answered with small fixed things.
+/// Notes: small fixed answers.
 struct TableNotes: NoteCommands {
     let node: TableNode
 

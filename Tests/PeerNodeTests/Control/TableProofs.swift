@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Addresses that are proved: answered with small fixed things.
+/// Verified addresses: small fixed answers.
 struct TableProofs: ProofCommands {
     let node: TableNode
 

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import WorkspaceTestKit
 
-/// Machines in a network of a test's own: a namespace each, and a router that has two local networks.
+/// Machines in a private network: a namespace each, and a router with two local networks.
 ///
-/// Needs root and the `ip` program; some containers forbid it all the same.
+/// Needs root and the `ip` program; some containers forbid it even so.
 final class NetworkLab {
     private static let ip = ["/sbin/ip", "/usr/sbin/ip", "/bin/ip"].first {
         FileManager.default.isExecutableFile(atPath: $0)

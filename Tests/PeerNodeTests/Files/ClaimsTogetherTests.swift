@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Pieces of small files at the desk, each of which asks for a claim: that is a flush of the disk.
+/// Pieces of small files, each of which asks for a claim: a flush of the disk.
 struct `Small files that come at about one time` {
     private let chunks = ChunkMemory()
     private let desk: BlobDesk

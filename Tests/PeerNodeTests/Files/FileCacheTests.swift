@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import wsx_node
 
-/// The room that files take: PROTOCOL.md says nothing of it, each device is free.
+/// The space used by files: not part of PROTOCOL.md, each device decides.
 struct `The room that files take` {
     /// Two people, of whom Bob has saved a file that Ada put.
     private struct Scene {

@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A world whose people are in one channel and send each other files.
+/// A world whose people share a channel and send each other files.
 final class FileScene {
     let world: SimulatedWorld
     let nodes: [SimulatedNode]

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// When what has come is claimed: a claim costs the disk as much for one small file as for many.
+/// When arrived files are claimed: a claim costs the disk as much for one small file as for many.
 struct `Small files that are here` {
     private let scene: FileScene
     private let core: NodeCore

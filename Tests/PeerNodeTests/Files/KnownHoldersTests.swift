@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Words on who holds a file, and when they are written.
+/// Announcements of a file's holders, and when they are written.
 struct `Devices that have a file` {
     private let scene: FileScene
     private let core: NodeCore

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Puts of the desk, and how many claims they take: each is a flush of the disk.
+/// Concurrent puts, and how many claims they take: each is a flush of the disk.
 struct `Puts that end at about one time` {
     private final class Desk {
         let places = MemoryFilePlaces()

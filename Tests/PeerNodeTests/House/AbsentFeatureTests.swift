@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerNode
 
-/// The README says what is missing: no more than that, and all of it.
+/// The README lists exactly the missing features.
 struct `The list of what is not there yet` {
     /// Every method of the contract, by its group, whether it is there or not. What the five apps do
     /// that the program takes the place of is done by some of them.

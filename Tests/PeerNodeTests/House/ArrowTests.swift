@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Arrows between the folders of the node go one way. Figures of what is to become smaller are listed:
+/// Dependencies between the folders of the node go one way. Numbers that may only shrink are in
 /// `HouseRatchet`.
 ///
-/// `WSX_UPDATE_PAGES=1 make test TESTS='--filter ArrowTests'` writes down what has become less. What
-/// has become more is written only where the file is not there, as after folders got other names.
+/// `WSX_UPDATE_PAGES=1 make test TESTS='--filter ArrowTests'` records smaller numbers. Larger ones
+/// are recorded only if the file is missing, as after renaming folders.
 struct `The rooms of the node` {
     private static let root = "Sources/PeerNode"
 

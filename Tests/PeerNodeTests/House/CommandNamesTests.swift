@@ -3,8 +3,8 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// The table of commands says everything about a command. A list of names elsewhere would say some
-/// of it again, and something else in time.
+/// The table of commands has all facts about a command. A list of names elsewhere would repeat some
+/// of them, and diverge in time.
 struct `Names of commands` {
     /// What a name may stand behind: a call says whom it calls, and whose answer it shows.
     static let calls = [

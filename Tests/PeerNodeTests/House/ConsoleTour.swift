@@ -6,9 +6,9 @@ import Foundation
 /// mina$ wsx-node send general 'hello'
 /// m_…  held by 1 device
 /// ```
-/// The prompt names the home. In what is printed `…` stands for anything within a line, and a line
-/// of nothing else for any lines. Blanks count once. A link that ends in `…` in a command stands
-/// for the last one that was printed.
+/// The prompt names the home. In the output `…` stands for anything within a line, and a line with
+/// only that for any lines. Runs of blanks count as one. A link that ends in `…` in a command
+/// stands for the last one printed.
 struct ConsoleTour {
     /// One command with its output as the page has it.
     struct Step: Sendable {

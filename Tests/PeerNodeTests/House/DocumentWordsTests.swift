@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The pages that people read are plain English: standard terms, short sentences. OPERATIONS.md is
-/// left out because the table of commands makes it.
+/// The pages for people are in plain English: standard terms, short sentences. OPERATIONS.md is
+/// excluded because it is generated from the table of commands.
 struct `Words of the documents` {
     static let pages =
         [

@@ -1,6 +1,6 @@
 import Testing
 
-/// Verdicts on the authority document have one owner, which answers questions: `JudgedState`.
+/// Only `JudgedState` uses the evaluator of the authority document; others query it.
 struct `The evaluator of a workspace` {
     /// Who asks it itself: its owner, the log, which has operations judged, and the two rooms that write
     /// into the authority document.

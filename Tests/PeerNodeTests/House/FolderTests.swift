@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A listing of a folder is read as a table of contents: it is short, ARCHITECTURE.md says what the
-/// folder is about and which type to begin with, and folders ask each other one way.
+/// A folder's listing serves as a table of contents: it is short, ARCHITECTURE.md describes the
+/// folder and the type to begin with, and folders depend on each other one way.
 struct `The folders of the sources` {
     /// About one screen of names.
     private static let countMax = 22

@@ -2,7 +2,7 @@ import Foundation
 import FuzzTargets
 import Testing
 
-/// What the fuzzers found is held by the ordinary tests: each file of a corpus once.
+/// The ordinary tests run each file of a fuzzer's corpus once.
 struct `The corpus of a fuzzer` {
     private static let folder = SourceTree.root.appendingPathComponent("Tests/corpora")
 

@@ -2,7 +2,7 @@ import Foundation
 import PeerNode
 import Testing
 
-/// Pages that are made from the program itself. `WSX_UPDATE_PAGES=1 swift test` writes them anew.
+/// Pages generated from the program itself. `WSX_UPDATE_PAGES=1 swift test` writes them again.
 struct `The generated pages` {
     private static var updates: Bool {
         ProcessInfo.processInfo.environment["WSX_UPDATE_PAGES"] == "1"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is wrong with the rooms of the node and may only become less: `Tests/Vectors/arrows.txt`.
+/// Known violations in the node's folders, which may only shrink: `Tests/Vectors/arrows.txt`.
 struct HouseRatchet: Equatable {
     static let path = "Tests/Vectors/arrows.txt"
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// How well the folders of a module are walled, as its text says without a compiler: which folder
-/// names types of which other one, and how much lies in one type.
+/// How well the folders of a module are separated, judging by its text without a compiler: which
+/// folder names types of which other one, and the size of types.
 struct HouseRooms: Sendable {
     /// One folder names types that another one declares.
     struct Arrow: Hashable, Comparable, Sendable {

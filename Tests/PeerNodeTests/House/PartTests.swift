@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Some rooms are lists of parts. A part asks only those before it, so calls between parts go one way,
-/// and no part can grow into the bag that the room was.
+/// Some folders are lists of parts. A part depends only on earlier ones, so calls between parts go
+/// one way, and no part can grow into a god object.
 struct `The parts of a room` {
     /// A room of parts.
     struct Room: Sendable, CustomTestStringConvertible {

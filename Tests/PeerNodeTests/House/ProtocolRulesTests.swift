@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerNode
 
-/// PROTOCOL.md names each of its rules, and code, tests and pages cite them by these names.
+/// PROTOCOL.md names each of its rules; code, tests and pages cite them by these names.
 struct `The rules of the protocol` {
     private static let page = "docs/PROTOCOL.md"
 

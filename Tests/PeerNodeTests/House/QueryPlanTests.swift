@@ -6,8 +6,8 @@ import WorkspaceTestKit
 @testable import CRDTStore
 @testable import PeerNode
 
-/// What each statement of the program goes through, as SQLite plans it. A plan follows from the
-/// schema alone, so an empty store tells of one with a million rows.
+/// The query plan of each statement. It follows from the schema alone, so an empty store gives the
+/// same plan as one with a million rows.
 struct `The statements of the program` {
     /// What grows with history, or with what others write.
     private static let growing: Set = [

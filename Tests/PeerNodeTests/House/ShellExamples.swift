@@ -3,8 +3,8 @@ import PeerNode
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// The commands of the shell that help and the pages give as examples, and that handle what others
-/// wrote: what stands behind `--exec` and `notify command`, and lines with a variable of theirs.
+/// The shell commands in help and pages that handle other people's text: arguments of `--exec` and
+/// `notify command`, and lines with a variable from them.
 struct ShellExamples {
     /// Where it was found, and the script.
     struct Example: Sendable, CustomStringConvertible {

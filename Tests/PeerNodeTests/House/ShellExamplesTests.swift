@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import wsx_node
 
-/// T08: what others wrote, through every example of the documents.
+/// T08: hostile text in every shell example of the documents.
 struct `The examples for the shell` {
     private static let hostile = [
         "\u{1B}]0;owned\u{7}", "\u{1B}[2J", "\u{1B}]52;c;eA==\u{7}", #"\033[2J"#,

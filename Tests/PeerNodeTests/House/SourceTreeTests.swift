@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Checks the text of the program, not what it does: what the compiler cannot see, because files
-/// of one module need no import to see each other, and clocks and dice need none at all.
+/// Checks of the source text that the compiler cannot make: files of one module need no import to
+/// use each other, and clocks and random numbers need none at all.
 struct `The source tree` {
     // MARK: Layers
 

@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import WorkspaceTestKit
 
-/// `scripts/test`, which `make test` runs: the limit of time of every suite is there, in one place,
-/// and no suite has to ask for it.
+/// `scripts/test`, which `make test` runs, sets the time limit of every suite in one place, so that
+/// no suite has to.
 struct `The run of all tests` {
     /// What `scripts/test` makes of a program that plays `swift test`.
     private func run(_ program: String, limit: Int = 600) throws -> TemporaryNode.Outcome {

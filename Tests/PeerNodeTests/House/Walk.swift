@@ -1,6 +1,6 @@
 import Foundation
 
-/// A walk through the code, as a table of ARCHITECTURE.md tells it.
+/// A walk through the code, from a table of ARCHITECTURE.md.
 struct Walk {
     /// The headings under which they stand.
     static let titles = [

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// ARCHITECTURE.md begins with a map of the rooms and with walks through them. They are those of
-/// the code.
+/// ARCHITECTURE.md begins with a map of the folders and with walks through them.
+/// Both match the code.
 struct `The map and the walks` {
     private static let page = Result { try SourceTree.text("docs/ARCHITECTURE.md") }
 
