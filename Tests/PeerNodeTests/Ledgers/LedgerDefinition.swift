@@ -2,8 +2,8 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// What a ledger says, as PROTOCOL.md 3.10 words it: each question by itself, asked of the whole set and
-/// answered by looking at all of it again. Slow, and nothing like `LedgerFold`.
+/// A ledger as PROTOCOL.md 3.10 defines it: each question is answered separately, by examining the
+/// whole set again. Slow, and unlike `LedgerFold`.
 struct LedgerDefinition {
     let issuer: MemberID
     let all: [LedgerEntry]

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What is told of orders and spends: to whom, and how often.
+/// Events about orders and spends: who gets them, and how often.
 struct `Events of a ledger` {
     private let table: LedgerBench
 
@@ -299,7 +299,7 @@ struct `Events of a ledger` {
     }
 }
 
-/// From what is known of before and after alone.
+/// Computed only from the states before and after.
 struct `The name of what became` {
     @Test func `of an order says its new state, and that it is new`() {
         typealias State = LedgerFold.Order.State

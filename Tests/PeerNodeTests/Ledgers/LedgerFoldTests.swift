@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// The fold of a ledger against its definition, and against itself in other orders.
+/// The fold of a ledger compared with its definition, and with itself in other orders.
 struct `What a ledger says` {
     private static let issuer = MemberID([UInt8](repeating: 1, count: 16))
     private static let buyers = (2...4).map { MemberID([UInt8](repeating: $0, count: 16)) }

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Buying and spending, on nodes that hear of each other late.
+/// Buying and spending on nodes that sync late.
 struct `Coins of a ledger` {
     private let table: LedgerBench
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// More ledgers than are in memory at once.
+/// More ledgers than fit in memory at once.
 struct `Many ledgers` {
     private let bench = CoreBench()
     private let ada: BenchNode

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Workspaces that cost coins where an issuer says so.
+/// Workspaces that cost coins if an issuer says so.
 struct `A workspace that is paid` {
     private let table: LedgerBench
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Receipts that a buyer redeems, and a gateway that lies, hangs and pays twice.
+/// Receipts that a buyer redeems, with a gateway that lies, hangs and pays twice.
 struct `A receipt` {
     private static let receipt = "xylograph-receipt-4711"
     private let table: LedgerBench
@@ -340,7 +340,7 @@ struct `A receipt` {
     }
 }
 
-/// What a payment's name may be, and what nobody else prints.
+/// Valid names of payments, and what cannot be forged in the output.
 struct `A verdict on a receipt` {
     private static let question = ReceiptVerdict.Question(order: "p_1", buyer: "u_1", coins: 5)
 

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// The clients of the control socket on a clock that the test moves.
+/// The clients of the control socket on a clock that the test controls.
 struct `The clients of a node` {
     private final class Desk {
         let home: HomeFolder

@@ -171,8 +171,8 @@ import WorkspaceTestKit
     }
 }
 
-/// A token endpoint of tests: it keeps what it is asked, and answers with what stands in a file. Before that
-/// it looks at the arguments and variables of all processes for what it was asked with.
+/// A test's token endpoint: it records requests, and answers with the content of a file. Before
+/// that it checks that no process's arguments or environment contain the request's secrets.
 final class TokenEndpoint {
     /// Where it is.
     let address: String

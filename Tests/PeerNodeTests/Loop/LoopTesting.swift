@@ -6,14 +6,14 @@ import Testing
 /// the tests run side by side, and on machines that have other things to do.
 let patienceMilliseconds: UInt64 = 240_000
 
-/// A private folder with a short path, since a socket's path has room for 107 bytes only.
+/// A private folder with a short path, since a socket's path is limited to 107 bytes.
 func withTemporaryFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
     let folder = try #require(mkdtemp(strdup("/tmp/wsx-XXXXXX")).map { String(cString: $0) })
     defer { try? FileManager.default.removeItem(atPath: folder) }
     return try body(folder)
 }
 
-/// Waits on one poller until what is asked for is ready.
+/// Waits on one poller until a condition holds.
 struct Patience {
     let poller: Poller
     private var token: UInt64 = 0

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// A machine of made-up files.
+/// A machine with fabricated files.
 private final class Machine {
     let root: String
     let socket: String

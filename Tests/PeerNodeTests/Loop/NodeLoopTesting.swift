@@ -4,7 +4,7 @@ import PeerNode
 import Testing
 import WorkspaceModel
 
-/// A host that plays a node: it notes what it is given and does what the test says.
+/// A host that plays a node: it records its inputs and does what the test says.
 final class ScriptedHost: TurnHost {
     /// What every turn was given, ticks left out.
     var turns: [[NodeInput]] = []
@@ -88,7 +88,7 @@ final class ScriptedHost: TurnHost {
     }
 }
 
-/// A loop on a home of its own, stepped by the test.
+/// A loop with its own home, stepped by the test.
 final class TestLoop {
     let host = ScriptedHost()
     let home: HomeFolder

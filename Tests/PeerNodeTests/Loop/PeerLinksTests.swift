@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// Links and dials on a clock that the test moves.
+/// Links and dials on a clock that the test controls.
 struct `The links to peers` {
     private final class Desk {
         let driver: NodeDriver

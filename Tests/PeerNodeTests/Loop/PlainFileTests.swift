@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// Paths that scripts give: what stands there is looked at before a byte is read.
+/// Paths from scripts: the file's type is checked before a byte is read.
 struct `A path from outside` {
     @Test func `that is a pipe, a folder or a device keeps nobody waiting`() throws {
         try withTemporaryFolder { root in

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a client may ask for at once, and what it may leave unread.
+/// How much a client may request at once, and leave unread.
 struct `A client that asks for very much` {
     private static let long = JSONValue.string(String(repeating: "x", count: 200 * 1024))
 
@@ -176,7 +176,7 @@ struct `A client that asks for very much` {
     }
 }
 
-/// The estimate by which answers are counted.
+/// The size estimate of answers.
 struct `The size of a value` {
     @Test func `is about what is written`() throws {
         let value: JSONValue = [

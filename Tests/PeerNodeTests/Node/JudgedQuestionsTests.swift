@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What rooms ask of the verdicts on an authority document.
+/// Queries of other parts about verdicts on an authority document.
 struct `A question about verdicts` {
     let bench = CoreBench()
 

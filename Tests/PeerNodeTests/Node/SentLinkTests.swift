@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import SyncProtocol
 
-/// What a node notes between two turns when a link has taken all, so that no turn is made of it.
+/// What a node does between two turns when a link has sent everything, so that no turn is needed.
 struct `A link that has taken all` {
     private let bench = CoreBench()
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A note between the node and an editor, which both change without waiting for each other.
+/// A note that node and editor both change without waiting for each other.
 struct `A note in an attached editor` {
     // MARK: The two ends
 

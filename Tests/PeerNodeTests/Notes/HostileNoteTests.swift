@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What others sign, and what callers ask, that no note takes.
+/// Signed edits and calls that no note accepts.
 struct `Bad input to a note` {
     private let bench: CoreBench
     private let ada: BenchNode

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What tests of notes ask of a node.
+/// Calls that tests of notes make.
 extension BenchNode {
     @discardableResult
     func makeNote(

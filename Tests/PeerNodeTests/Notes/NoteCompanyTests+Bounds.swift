@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who comes and goes, and how much others may say.
+/// Who comes and goes, and the limits on others' updates.
 extension `Others in a note` {
     // MARK: Coming and going
 

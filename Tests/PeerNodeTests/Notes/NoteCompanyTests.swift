@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What others do in a note right now: told over links, never stored, gone with the link.
+/// Other people's live state in a note: sent over links, never stored, gone with the link.
 struct `Others in a note` {
     let bench: CoreBench
     let ada: BenchNode

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What an editor writes piece by piece: safe at once, and an operation after a pause.
+/// Incremental edits from an editor: saved at once, and an operation after a pause.
 struct `A draft of a note` {
     private let bench: CoreBench
     private let ada: BenchNode

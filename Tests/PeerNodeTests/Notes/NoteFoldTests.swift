@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Notes that several people write in at once, whatever else happens to them.
+/// Notes edited by several people at once, under all kinds of events.
 struct `What people write in one note` {
     private let bench: CoreBench
     private let nodes: [BenchNode]

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Whom the text of a note mentions is told, once for each edit that adds it.
+/// People mentioned in a note are notified once for each edit that adds a mention.
 struct `A mention in a note` {
     private let bench: CoreBench
     private let ada: BenchNode

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// `search` finds notes by what they are called and by what they say today.
+/// `search` finds notes by title and by their current text.
 struct `A note that is looked for` {
     private let bench: CoreBench
     private let ada: BenchNode

@@ -118,8 +118,8 @@ struct `The places for handshakes` {
     }
 }
 
-/// 5,000 connections a second from 10,000 addresses that say nothing, and members who come, lose
-/// their place now and then, and come again as the registry has them do. In virtual time.
+/// 5,000 connections a second from 10,000 addresses that send nothing, and members who connect,
+/// sometimes lose their place, and retry as the registry does. In virtual time.
 private struct Flood {
     private struct Member {
         let distance: UInt64

@@ -270,8 +270,8 @@ enum ByHand {
     }
 }
 
-/// The first message of an initiator whose ephemeral public key is whatever the test says,
-/// computed from the specification's own objects: no secret key leads to a weak public one.
+/// The first message of an initiator with a chosen ephemeral public key, computed from the
+/// specification's own objects: no secret key leads to a weak public one.
 enum FirstMessage {
     static func make(
         ephemeral: [UInt8] = [UInt8](repeating: 9, count: 32), prologue: String = "wsx/1"

@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Two sessions joined by two byte queues that are cut at random, under a clock that the test
-/// moves.
+/// Two sessions joined by two byte queues that are cut at random, on a clock
+/// that the test controls.
 final class InMemoryLink {
     /// One end with everything it did.
     struct Side {

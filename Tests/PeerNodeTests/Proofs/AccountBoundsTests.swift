@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// How much of linked accounts there can be at once, and in an hour.
+/// The limits on linked accounts, concurrent and per hour.
 struct `What is done for linked accounts` {
     @Test func `is ten checks in an hour for one member`() throws {
         let table = try AccountTable()

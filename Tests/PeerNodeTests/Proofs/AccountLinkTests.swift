@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// How an account is linked: nonces, tokens, verifiers, and what goes wrong.
+/// Linking an account: nonces, tokens, verifiers, and failures.
 struct `A linked account` {
     // MARK: Linking
 

@@ -12,7 +12,7 @@ private final class FilesAround: Surroundings {
     func canRead(_ path: String) -> Bool { paths.contains(path) }
 }
 
-/// What a node knows of providers of accounts.
+/// The node's account providers.
 struct `A login provider` {
     private let bench = CoreBench()
     private static let lab: JSONValue = [

@@ -5,7 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Ada, the owner, whose node has the keys of a provider, with Bob and Cleo, whose nodes know it without.
+/// Ada, the owner, whose node has a provider's keys, with Bob and Cleo, whose nodes
+/// know it without keys.
 struct AccountTable {
     let bench = CoreBench()
     let ada: BenchNode

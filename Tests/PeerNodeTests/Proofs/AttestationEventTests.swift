@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What is told of addresses and accounts that are proved: once, on every node of a member.
+/// Events about verified addresses and accounts: once, on every node of a member.
 struct `Events of what is proved` {
     private static let types = ["attestation.*", "account.*"]
 

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Which attestation counts: a second definition, and any order of arrival.
+/// Which attestation counts: compared with a second definition, in any order of arrival.
 struct `Of many attestations` {
     typealias Word = AttestationBook.Word
 

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// How an address is proved: letters, codes, and what goes wrong.
+/// Verifying an address: letters, codes, and failures.
 struct `The proof of an address` {
     private static let address = "bob@example.org"
     private static let ask: JSONValue = ["email": .string(address)]

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// A login in a browser as text: the address, what comes back, and the exchange of a code.
+/// The texts of a login in a browser: the address, the redirect, and the exchange of a code.
 struct `A login in a browser` {
     private static func request(exchange: String? = "https://id.example.org/token") -> LoginRequest?
     {

@@ -1,6 +1,6 @@
 import Testing
 
-/// Keys and signatures that RFC 7515 and RFC 8037 give as examples.
+/// Example keys and signatures from RFC 7515 and RFC 8037.
 struct PublishedSignature: CustomTestStringConvertible {
     let name: String
     let key: String

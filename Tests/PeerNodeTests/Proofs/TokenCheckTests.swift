@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a token proves, and every way to forge one: RFC 8725, and what strict reading refuses.
+/// What a token proves, and every way to forge one: RFC 8725, and what strict parsing refuses.
 struct `A token` {
     private func vectors() throws -> TokenVectors { try TokenVectors.all.get() }
 

@@ -5,8 +5,8 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// Tokens of an OpenID provider that was made for tests: keys of the three kinds, tokens that they signed,
-/// and tokens that were forged (`Tests/Vectors/tokens.json`, made with Python's `cryptography`).
+/// Tokens of a test OpenID provider: keys of the three kinds, tokens signed by them, and forged
+/// tokens (`Tests/Vectors/tokens.json`, made with Python's `cryptography`).
 struct TokenVectors {
     struct Token: CustomTestStringConvertible {
         let name: String
@@ -54,7 +54,7 @@ struct TokenVectors {
     }
 }
 
-/// A provider that signs whatever a test wants, with an Ed25519 key.
+/// A provider that signs anything for a test, with an Ed25519 key.
 struct TestProvider {
     private let key: SigningKey
     let issuer: String

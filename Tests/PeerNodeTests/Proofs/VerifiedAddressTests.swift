@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a proved address is in a workspace: who sees it, how it is replaced, and what ends it.
+/// A verified address in a workspace: who sees it, how it is replaced, and what ends it.
 struct `A verified address` {
     private static let address = "bob@example.org"
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Slices are opened while the index writes former ones, but not without end.
+/// Batches are decrypted while the index writes earlier ones, but only a bounded number.
 struct `Feeding the search index` {
     /// A node that has said `count` things, and whose index is lost and not yet made again.
     private func catchingUp(_ count: Int, on bench: CoreBench) throws -> BenchNode {
@@ -85,7 +85,7 @@ struct `Feeding the search index` {
     }
 }
 
-/// What a question opens in one turn, in which nobody else is served.
+/// How much a search decrypts in one turn, in which nobody else is served.
 struct `A search among long messages` {
     /// The index knows that a text has both words, and not that they stand apart.
     private static func longText(_ number: Int) -> String {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// One message may hold thousands of operations: nobody waits until all of them are taken.
+/// One message may contain thousands of operations: nobody waits until all are accepted.
 struct `What peers bring` {
     /// That many runs of one operation each, of 50 logs by turns.
     private static func runs(

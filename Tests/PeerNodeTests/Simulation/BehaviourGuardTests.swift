@@ -3,10 +3,10 @@ import Glibc
 import Testing
 import WorkspaceTestKit
 
-/// The behaviour of nodes, held while their code moves from one place to another.
+/// The recorded behaviour of nodes, which must not change while code is moved.
 ///
-/// A change that means to change it records it anew, in a commit that says so:
-/// `WSX_RECORD_BEHAVIOUR=1 make test TESTS='--filter BehaviourGuardTests'`.
+/// An intended change records it again, in a commit that says so: `WSX_RECORD_BEHAVIOUR=1 make test
+/// TESTS='--filter BehaviourGuardTests'`.
 struct `The behaviour of nodes` {
     @Test(.enabled(if: !BehaviourRecord.isWanted), arguments: BehaviourRecord.compared)
     func `is what was recorded`(seed: UInt64) throws {

@@ -1,8 +1,8 @@
 import Foundation
 import WorkspaceTestKit
 
-/// How the nodes of each life behaved when that was recorded: `Tests/Vectors/behaviour.txt`, a line
-/// for each seed with the hashes of its effects, its events and its views.
+/// The recorded behaviour of each life's nodes: `Tests/Vectors/behaviour.txt`, a line for each seed
+/// with the hashes of its effects, its events and its views.
 struct BehaviourRecord {
     static let path = "Tests/Vectors/behaviour.txt"
     /// Lives that are recorded.

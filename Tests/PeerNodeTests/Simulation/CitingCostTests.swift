@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What it costs to take operations that cite one another and come newest first: each waits for the
-/// one before it, and the first brings all of them.
+/// The cost of accepting a chain of citing operations that arrive newest first: each waits for the
+/// one before it, and the first releases all of them.
 struct `A chain that comes newest first` {
     enum Kind: CaseIterable, Sendable {
         case messages, edits, fields

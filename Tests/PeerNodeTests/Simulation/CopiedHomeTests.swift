@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Two copies of one home that run at the same time: neither keeps the other from anybody, and all
-/// who can see it are told.
+/// Two running copies of one home: neither keeps the other from connecting, and all who
+/// can detect it are told.
 struct `A home that runs twice` {
     private struct Scene {
         let world: SimulatedWorld

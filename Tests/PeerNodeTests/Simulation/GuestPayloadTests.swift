@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Payloads go beside the operations, under the same rule of who is shown what.
+/// Payloads travel apart from the operations, under the same visibility rules.
 struct `Payloads of what a guest may not see` {
     /// The content that a node stores of a document, as others cite it.
     private static func content(
@@ -86,7 +86,7 @@ struct `Payloads of what a guest may not see` {
     }
 }
 
-/// Deleting where a guest is.
+/// Deletions where a guest is a member.
 struct `A deletion in a guest's channel` {
     @Test func `reaches the guest, and the guest's own reaches everybody`() throws {
         let table = try GuestTable()

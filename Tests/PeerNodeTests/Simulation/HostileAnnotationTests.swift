@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a member with a program of their own may say about the messages of others, and what not.
+/// What a member with a modified program may write about others' messages, and what not.
 struct `A hostile member's words about messages` {
     /// The key of the message with a text, as a node shows it.
     private static func key(

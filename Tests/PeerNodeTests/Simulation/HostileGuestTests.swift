@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Ada and Bob with public channels and two private ones, and Mallory, who was let into one of
-/// those as a guest and whose keys are in the hands of the test since.
+/// Ada and Bob with public channels and two private ones, and Mallory, who was admitted to one of
+/// those as a guest, and whose keys the test holds since.
 struct HostileGuestScene {
     let world: SimulatedWorld
     let ada: SimulatedNode

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A member who writes into a ledger what no program of this kind would.
+/// A member who writes into a ledger what no honest program would.
 struct `A member who cheats in a ledger` {
     private struct Ledger {
         let document: DocumentID

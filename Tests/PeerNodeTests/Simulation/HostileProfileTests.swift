@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Members who write into others' profiles, or delete what others say of themselves.
+/// Members who write into others' profiles, or delete parts of them.
 struct `Somebody else's profile` {
     private static func field(
         _ name: String, of person: String, on node: SimulatedNode

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Ada and Bob, who are honest, and Mallory, who joined like everybody else and whose keys are in
-/// the hands of the test since.
+/// Ada and Bob, who are honest, and Mallory, who joined like everybody else, and whose keys the
+/// test holds since.
 struct HostileScene {
     let world: SimulatedWorld
     let ada: SimulatedNode

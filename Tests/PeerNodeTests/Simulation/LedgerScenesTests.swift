@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Coins in a network that loses, delays and parts.
+/// Coins in a network with loss, delays and partitions.
 struct `Coins in a network` {
     private func items(_ node: SimulatedNode, _ method: String, _ given: JSONValue = [:])
         -> [JSONValue]

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Nodes that pass on what they cannot read.
+/// Nodes that relay what they cannot read.
 struct `A locked relay` {
     private static let passphrase = "correct horse battery"
 

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who could read what at the end, tried with every key that a node ever held.
+/// Who could read what at the end, checked with every key that a node ever held.
 struct PrivateAudit {
     let node: SimulatedNode
 

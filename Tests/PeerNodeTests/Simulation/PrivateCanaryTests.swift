@@ -4,7 +4,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Distinctive words in everything private, looked for in everything that anybody else has.
+/// Canary words in all private content, searched in everything that others hold.
 struct `A word in a private document` {
     private static let words = [
         "xylographmessage", "xylographtopic", "xylographname", "xylographabout",

@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Nodes that crash at every COMMIT while somebody joins and a private channel changes its people
-/// and keys.
+/// Nodes that crash at every COMMIT while somebody joins and a private channel changes
+/// its members and keys.
 struct `A crash while a private channel changes` {
     /// Ada owns workspace and channel, Bob is in both, Cleo joins. One of them crashes once.
     private struct Script {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Homes that are copied and put back seal under the keys that they had, in the same logs.
+/// Copied and restored homes seal under their earlier keys, in the same logs.
 struct `A key and its nonces` {
     /// What was sealed at one place of the store: under which key, with which nonce, by whom.
     private struct Use: Hashable {

@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Private documents in networks whose nodes are never all there at once.
+/// Private documents in networks whose nodes are never all online at once.
 struct `Private documents in a network` {
     /// The owner and two members, all in step.
     static func three(_ world: SimulatedWorld) throws -> [SimulatedNode] {

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What it costs to judge what is deleted: what has come, and not what was there.
+/// The cost of judging deletions: it depends on what arrives, not on what was there.
 struct `Judging deletions` {
     private typealias Hostile = `A member who deletes what he may not`
 

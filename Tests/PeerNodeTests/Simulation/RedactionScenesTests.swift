@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// 3.15.10: what is deleted is gone from every node, and the rest is what it would have been.
+/// 3.15.10: deleted content is gone from every node, and the rest is unaffected.
 struct `Deleting in a network` {
     /// One message as its author sent it.
     private struct Sent {
@@ -139,7 +139,7 @@ struct `Deleting in a network` {
     }
 }
 
-/// Redactions, and operations without payloads, of a member who follows no rule.
+/// Redactions, and operations without payloads, by a member who ignores all rules.
 struct `A member who deletes what he may not` {
     private static func reference(
         _ operation: SignedOperation, in log: LogName

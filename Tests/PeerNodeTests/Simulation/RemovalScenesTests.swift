@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Removals in whole networks that fall apart and come together.
+/// Removals in whole networks that are partitioned and heal.
 struct `Removals in a network` {
     /// The owner, an admin and `count - 2` members.
     static func workspace(

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// 3-protocol 3.8, D09: a machine that was put back as a whole, guard file included.
+/// 3-protocol 3.8, D09: a machine restored as a whole, guard file included.
 struct `A machine put back to an earlier moment` {
     private func pair(_ seed: UInt64) throws -> (SimulatedWorld, SimulatedNode, SimulatedNode) {
         let world = SimulatedWorld(seed: seed)

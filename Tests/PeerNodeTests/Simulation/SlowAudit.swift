@@ -44,9 +44,9 @@ extension Workspace {
     }
 }
 
-/// Reads one node's store and works out anew what is valid in it: every signature and every id from
-/// the stored bytes, authority by the recursive definition, content by walking each branch back to
-/// what the revocations keep. Nothing of it comes from the node's own verdicts.
+/// Reads one node's store and recomputes what is valid in it: every signature and every id from the
+/// stored bytes, authority by the recursive definition, content by walking each branch back to what
+/// the revocations keep. Uses none of the node's own verdicts.
 struct SlowAudit {
     private let node: SimulatedNode
     private let core: NodeCore

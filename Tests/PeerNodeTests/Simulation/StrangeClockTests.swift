@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Clocks that jump, and a process that stood still: the cases of the environment.
+/// Clock steps, and a suspended process: the environment cases.
 struct `A strange clock` {
     private static let tenYears: Int64 = 315_360_000_000
 

@@ -6,9 +6,9 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Honest nodes that talk, admit, promote and remove by chance, and members who lie by chance: they
-/// fork their logs, date back, write under grants that are not theirs or that ended, claim
-/// authority, sign garbage in the middle of a segment, announce what they do not serve, and bring
+/// Honest nodes that talk, admit, promote and remove at random, and members who lie at random: they
+/// fork their logs, backdate, write under grants that are not theirs or that ended, claim
+/// authority, sign garbage in the middle of a segment, announce what they do not serve, and relay
 /// each other's lies.
 final class WorldOfLiars {
     let world: SimulatedWorld

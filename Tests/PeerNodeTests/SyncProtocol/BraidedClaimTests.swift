@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Logs of so many operations that cite those written before them, announced in an order that says
-/// nothing of that, to somebody who has little room for what waits.
+/// Logs of this many operations that cite earlier ones of each other, announced in another order,
+/// to a receiver with little room for waiting operations.
 private struct BraidedLogs {
     let world = SyncWorld(count: 2)
     let count: Int

@@ -1,6 +1,6 @@
 import WorkspaceTestKit
 
-/// Who is linked to whom in a crowd.
+/// The links of a crowd.
 enum CrowdGraph {
     /// Everybody with everybody for 0 links; else so many random rings through all nodes that each
     /// has about as many, of which nobody is cut off.
@@ -33,8 +33,8 @@ enum CrowdGraph {
     }
 }
 
-/// When sessions are to be woken: a heap, the soonest first. Nothing is taken out when a session
-/// thinks otherwise; what is no end's time any more is passed over.
+/// When sessions must be woken: a heap, the earliest first. Nothing is removed when a session
+/// changes its deadline; outdated entries are skipped.
 struct CrowdDeadlines {
     private var entries: [(due: UInt64, order: Int, end: Int)] = []
     private var lastOrder = 0

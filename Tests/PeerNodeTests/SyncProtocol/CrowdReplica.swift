@@ -2,11 +2,11 @@ import SyncProtocol
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Everything that was ever written in a crowd, once for all of its nodes: a replica only knows how
-/// far it has each log. A thousand copies of two thousand operations would not fit the memory.
+/// The history of a crowd, once for all of its nodes: a replica only knows how far it has each log.
+/// A thousand copies of two thousand operations would not fit into memory.
 ///
-/// No log forks and no operation cites another one, so every log can be pulled by itself. In a real
-/// workspace a message cites what its author saw last, about 84 bytes each.
+/// No log forks and no operation cites another one, so every log can be pulled separately. In a
+/// real workspace a message cites what its author saw last, about 84 bytes each.
 final class CrowdHistory {
     /// The operations of one log.
     struct Log {
@@ -110,7 +110,7 @@ final class CrowdHistory {
     }
 }
 
-/// What one node of a crowd has of its history: what the session expects of a store.
+/// The part of the history that one node has: what the session expects of a store.
 struct CrowdReplica: Replica {
     /// A sum over logs, which takes the place of a hash: nobody attacks a model, and one operation
     /// more is one addition, where a crowd would else hash everything a thousand times.

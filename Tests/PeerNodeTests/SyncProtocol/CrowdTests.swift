@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import WorkspaceTestKit
 
-/// What a message, a return and a join cost among very many; `make campaign-crowd` prints it.
+/// The cost of a message, a return and a join in a large workspace; `make
+/// campaign-crowd` prints it.
 struct `A crowd on the virtual network` {
     /// How large the crowd of the campaign is.
     private enum Campaign {

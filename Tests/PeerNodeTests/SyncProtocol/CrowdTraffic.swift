@@ -1,8 +1,8 @@
 import SyncProtocol
 import WorkspaceModel
 
-/// What went over the links of a crowd: sums only, for a list of all messages would be longer than
-/// everything else together.
+/// The traffic of a crowd: sums only, since a list of all messages would be larger
+/// than everything else.
 struct CrowdTraffic {
     /// The length of a frame, and the tag of its encryption.
     private static let frameBytes = 2 + 16
@@ -41,7 +41,7 @@ struct CrowdTraffic {
     func bytes(_ type: UInt8) -> Int { bytes[Int(type)] }
 }
 
-/// What one event in a crowd cost, as a row of the table in docs/SCALE.md.
+/// The cost of one event in a crowd, as a row of the table in docs/SCALE.md.
 struct CrowdRow: CustomStringConvertible {
     let what: String
     let traffic: CrowdTraffic

@@ -1,4 +1,4 @@
-/// What happens in a crowd, and is counted.
+/// Events in a crowd, with their cost.
 extension CrowdWorld {
     /// The text of the message whose way is looked at, and of all others.
     static let messageBytes = 1_000

@@ -1,8 +1,8 @@
 import SyncProtocol
 import WorkspaceModel
 
-/// Whom a node reaches itself, told (96) and heard as `NodeCore` does it (`Reaching.swift`), since the
-/// sessions take it as an input only: without it each message would be announced by all to all.
+/// The reach of nodes, announced (96) and handled as `NodeCore` does (`Reaching.swift`), since the
+/// sessions take it only as an input: without it all would announce each message to all.
 extension CrowdWorld {
     // MARK: Telling
 

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import SyncProtocol
 
-/// Each bound of the framing, reached exactly and passed by one.
+/// Each bound of the framing, reached exactly and exceeded by one.
 struct `The bounds of frames` {
     private func fragment(_ head: UInt8, _ contents: [UInt8]) -> [UInt8] {
         [head, UInt8(contents.count >> 8), UInt8(contents.count & 255)] + contents

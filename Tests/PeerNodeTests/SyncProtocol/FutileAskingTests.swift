@@ -2,7 +2,8 @@ import SyncProtocol
 import Testing
 import WorkspaceModel
 
-/// What a node may not take yet waits at its source, and is not moved again and again (S-5).
+/// Operations that a node may not accept yet wait at their source, and are not
+/// sent repeatedly (S-5).
 struct `What is not taken` {
     /// Logs of the authority document of which a peer holds one operation each, and an answer with
     /// a part of them is under way.

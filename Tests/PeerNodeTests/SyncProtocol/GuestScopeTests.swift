@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import SyncProtocol
 
-/// Sessions of which one end is a guest: node 0 holds everything, node 1 is the guest.
+/// Sessions with a guest at one end: node 0 holds everything, node 1 is the guest.
 struct `A session with a guest` {
     /// Documents 1 and 2 are private, 3 is public; each holds something.
     private func world(naming named: [Int]) -> SyncWorld {
@@ -189,7 +189,7 @@ struct `A session with a guest` {
     }
 }
 
-/// One session of a full member, and a guest that says what it likes.
+/// One session of a full member with a guest that violates the scope.
 struct `A guest who does not keep to the scope` {
     private static func opening(_ documents: [Int]?) -> SyncMessage {
         .workspaceOpen(

@@ -1,10 +1,10 @@
 import SyncProtocol
 import WorkspaceModel
 
-/// A workspace in memory: what the session expects of a store, in the simplest way that is right.
+/// A workspace in memory: what the session expects of a store, in the simplest correct way.
 ///
 /// An operation's id is a plain mix of its previous id and its payload, and its "signature" is the
-/// id twice, so that a run finds its branch as it would by a real signature.
+/// id twice, so that a run determines its branch as with a real signature.
 struct ModelReplica: Replica {
     struct Stored {
         let log: LogName

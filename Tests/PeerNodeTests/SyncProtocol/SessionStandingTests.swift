@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import SyncProtocol
 
-/// What a session says, asks, serves and takes, by what it thinks of the peer.
+/// What a session sends, requests, serves and accepts, by the peer's standing.
 struct `The standing of a peer` {
     struct Row: Sendable, CustomTestStringConvertible {
         let standing: SyncSession.Standing

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// PROTOCOL.md, 5.4: nobody who is slow, or lies, keeps what others would deliver.
+/// PROTOCOL.md, 5.4: a slow or lying peer does not hold back what others would deliver.
 struct `A source that is slow` {
     private static let liars = Swarm.Kind.allCases.filter { $0 != .honest }
     private static let most: UInt64 = 5_000

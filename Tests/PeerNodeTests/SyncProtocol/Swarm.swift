@@ -2,8 +2,8 @@ import SyncProtocol
 import Testing
 import WorkspaceModel
 
-/// A node that lacks everything, and sources that say they have it, each on a link of its own: what
-/// comes when, on a clock that only moves from one thing to the next.
+/// A node that lacks everything, and sources that claim to have it, each on a separate link: what
+/// arrives when, on a clock that jumps from event to event.
 final class Swarm {
     /// How a source answers a pull.
     enum Kind: CaseIterable {

@@ -1,7 +1,7 @@
 import SyncProtocol
 import WorkspaceModel
 
-/// One message of every type, with bytes that were written down by hand from PROTOCOL.md, 5.3.
+/// One message of every type, with bytes written by hand from PROTOCOL.md, 5.3.
 enum SyncMessageSamples {
     struct Sample: Sendable {
         let name: String

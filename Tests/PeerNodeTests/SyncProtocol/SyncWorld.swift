@@ -2,9 +2,9 @@ import SyncProtocol
 import Testing
 import WorkspaceModel
 
-/// A few model nodes with links between them, on a clock that only moves when told.
+/// A few model nodes with links between them, on a clock that the test controls.
 ///
-/// Messages go through their bytes and frames, so the coding takes part.
+/// Messages pass through their encoding and frames, so these are tested too.
 final class SyncWorld {
     final class Node {
         let device: DeviceID

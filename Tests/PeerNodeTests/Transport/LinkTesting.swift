@@ -16,7 +16,7 @@ func acceptLinks(_ count: Int, from listener: TCPListener) throws -> [TCPLink] {
     return links
 }
 
-/// Dials and waits until it is decided.
+/// Dials and waits for the outcome.
 func dialed(_ address: SocketAddress) throws -> Dialer.Outcome {
     var patience = try Patience()
     let dialer = try Dialer(to: address, deadline: .max)

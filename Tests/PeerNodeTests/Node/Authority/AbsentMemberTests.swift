@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Somebody who was away while others added them to a private channel, and took them out again.
+/// A member who was offline while others added them to a private channel, and removed them again.
 struct `Who was added and removed while away` {
     @Test(arguments: ["all", "from-join"], [false, true])
     func `is not shown as being in`(history: String, isSpokenIn: Bool) throws {

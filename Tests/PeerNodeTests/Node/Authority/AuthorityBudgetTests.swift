@@ -3,7 +3,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// A budget that is asked within an expectation.
+/// A budget for use inside expectations.
 private final class Till {
     private var budget = AuthorityBudget()
     private var last: AuthorityBudget.Payment?

@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who leaves a private channel as its admin could go on as if from before, with a changed program: nothing
-/// counts that the leaving does not know.
+/// A former admin of a private channel could, with a modified program, write as if from before
+/// leaving: nothing counts that the leave does not know.
 struct `An admin who has left a private channel` {
     private typealias Table = `Private channels`.Table
 

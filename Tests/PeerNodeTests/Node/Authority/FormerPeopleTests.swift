@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What stays of people who are out, and of names that two share.
+/// What remains of former members, and names that two people share.
 struct `A name that is not only one's own` {
     private typealias Table = `Private channels`.Table
 

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who was out of the workspace and comes back, and the private channels of before.
+/// Members who return to the workspace, and their former private channels.
 struct `Whoever comes back` {
     private typealias Table = `Private channels`.Table
 

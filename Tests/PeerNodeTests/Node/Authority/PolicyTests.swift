@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who may come in, and who may bring them.
+/// Who may join, and who may invite.
 struct `The policy of a workspace` {
     @Test func `is admins and closed unless said otherwise, and the same everywhere`() throws {
         let bench = CoreBench()

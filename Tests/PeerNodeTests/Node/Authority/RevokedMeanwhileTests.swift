@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A device that its person revokes while somebody, who has not heard of that, gives the person more.
+/// A device that its person revokes while somebody else, not knowing that, promotes the person.
 struct `A laptop that is lost while its person is promoted` {
     @Test func `is out for everybody, in whichever order they hear of it`() throws {
         let bench = CoreBench()

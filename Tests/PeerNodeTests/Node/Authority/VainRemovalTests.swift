@@ -4,8 +4,9 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// The owner of a private channel hands it on with one device and removes somebody with another, which has
-/// not heard of that: the removal has no effect, and whom it names must not go on believing it.
+/// The owner of a private channel hands it on with one device and removes somebody with
+/// another, which has not heard of that: the removal has no effect, and the named member must
+/// not keep believing it.
 struct `A removal from a private channel without effect` {
     @Test(arguments: ["all", "from-join"])
     func `is read by whom it names, who stays in`(history: String) throws {

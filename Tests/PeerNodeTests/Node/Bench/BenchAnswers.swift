@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Reading answers in tests, where a missing field is a failure of the test.
+/// Reads answers in tests; a missing field fails the test.
 extension JSONValue {
     func text(_ key: String, _ location: SourceLocation = #_sourceLocation) throws -> String {
         try #require(self[key]?.stringValue, "no text '\(key)'", sourceLocation: location)

@@ -62,7 +62,7 @@ extension BenchNode {
     }
 }
 
-/// A workspace of Mina, with Joon in it, whom she has removed while he was there.
+/// Mina's workspace, from which she has removed Joon.
 struct EndedGrant {
     let bench = CoreBench()
     let mina: BenchNode

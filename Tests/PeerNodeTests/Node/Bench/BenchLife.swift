@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What two people do who use everything that leaves something in a store.
+/// Two people who use everything that leaves data in a store.
 extension CoreBench {
     func life() throws -> (BenchNode, BenchNode) {
         let mina = try node("Mina")
@@ -48,7 +48,7 @@ extension CoreBench {
     }
 }
 
-/// What somebody sees of such a life.
+/// What a person sees of such a life.
 struct ShownLife: Equatable {
     let general: JSONValue
     let plans: JSONValue

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Bob's private channel, in which Ada and Cleo are. Nobody reaches anybody.
+/// Bob's private channel with Ada and Cleo. No node is connected.
 struct BoardBench {
     let bench = CoreBench()
     let ada: BenchNode

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Three members who do not reach each other, and what one of them signs on many branches.
+/// Three disconnected members, and operations that one of them signs on many branches.
 final class ForkingWorld {
     let bench = CoreBench()
     let nodes: [BenchNode]
@@ -166,7 +166,7 @@ extension SignedOperation {
     }
 }
 
-/// A log as a tree, and the rule on it as PROTOCOL.md 2.1 has it, without stores and branches.
+/// A log as a tree, with the rule of PROTOCOL.md 2.1 on it, without stores and branches.
 struct ForkedTree {
     var operations: [SignedOperation] = []
 

@@ -1,4 +1,4 @@
-/// The fields of section 4.9, with what 4.0.3 and 4.0.7 add, as the design writes them.
+/// The fields of section 4.9, with the additions of 4.0.3 and 4.0.7, as the design lists them.
 enum ResultFields {
     static let session: Set<String> = [
         "state", "locked", "passphrase", "passcode", "relaying", "retry_ms", "wiped",

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import CRDTStore
 @testable import PeerNode
 
-/// An index that takes up one channel after the other says what one says that is made of all.
+/// An incrementally updated index of channels equals one built from scratch.
 struct `An index of channels` {
     private static let names = ["plans", "Plans", "plans-a", "general", "ideas", nil]
 

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What the admins of a public channel deleted stays deleted when they are admins no more, and they
-/// delete nothing more, whatever their clocks say.
+/// Deletions by former admins of a public channel remain, and they delete nothing more, whatever
+/// their clocks say.
 struct `A right to delete in a channel that has ended` {
     private let world: RemovalBench
     private let messages: [JSONValue]

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What doctor finds by what the node itself has seen.
+/// Doctor's findings from the node's own observations.
 struct `Doctor` {
     private func finding(_ id: String, _ node: BenchNode) throws -> JSONValue {
         try #require(try node.ok("node.doctor").items.first { $0["id"] == .string(id) })

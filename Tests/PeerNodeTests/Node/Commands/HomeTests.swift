@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Where one stands, as one call tells it.
+/// The summary of the home in one call.
 struct `The home` {
     private typealias Table = `Private channels`.Table
 

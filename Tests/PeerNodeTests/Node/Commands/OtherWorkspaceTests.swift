@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a call names decides where it acts, if it names no workspace (4-interface 4.0.2).
+/// The named object determines the workspace of a call without one (4-interface 4.0.2).
 struct `A call that names something of another workspace` {
     /// Mina and Joon in `acme`, where something was said; then Mina made and selected `other`.
     private func world() throws -> (CoreBench, mina: BenchNode, message: JSONValue) {

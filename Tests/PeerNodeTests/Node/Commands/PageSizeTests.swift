@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Pages that would be longer than a line may be.
+/// Pages that would exceed the length of a line.
 struct `A page of very long things` {
     /// Takes six bytes for each of its own in a line of JSON.
     private static let heavy = "x" + String(repeating: "\u{1}", count: 16 * 1024 - 16)

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What was worked out lies apart from what it follows from, in other parts of the workspace.
+/// Cached results are stored apart from their sources, in other parts of the workspace.
 struct `What was worked out of a workspace` {
     private let bench = CoreBench()
 

@@ -47,7 +47,7 @@ extension BenchNode {
     func memberNames() throws -> [String] { try ok("member.list").texts("name").sorted() }
 }
 
-/// Invites on which an admin decides.
+/// Invites that need an admin's approval.
 struct `Approval` {
     private func bench() throws -> (CoreBench, BenchNode, BenchNode, String) {
         let bench = CoreBench()

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What an invite is good for, and what it is not (A05, A06).
+/// What an invite permits, and what it does not (A05, A06).
 struct `An invite in use` {
     @Test func `adds the newcomer to its channels`() throws {
         let bench = CoreBench()

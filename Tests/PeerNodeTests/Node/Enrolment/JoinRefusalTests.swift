@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What somebody is told whose invite is refused where another address of it did not answer.
+/// The error for a refused invite if another address of it did not answer.
 struct `A refused invite` {
     private let bench = CoreBench()
 

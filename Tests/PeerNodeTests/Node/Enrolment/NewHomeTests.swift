@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Homes that begin with a device link or the recovery phrase.
+/// Homes that start with a device link or the recovery phrase.
 struct `A home that begins with another` {
     private let bench = CoreBench()
 

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// `identity phrase new`: a new recovery phrase in the place of the old one.
+/// `identity phrase new`: replacing the recovery phrase.
 struct `A recovery phrase that is replaced` {
     /// Mina founded the workspace with a laptop and linked a phone; Joon is an admin.
     private struct Scene {

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Somebody with two devices who is in again by one of them.
+/// A person with two devices who has returned by one of them.
 struct `The other device of somebody who came back` {
     @Test(arguments: ["left", "removed"], [false, true])
     func `is linked anew by the one that is in`(how: String, asksFirst: Bool) throws {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A narrow filter over a long table, which must hold up nobody.
+/// A narrow filter over a long table, which must not delay others.
 struct `Events of a long table` {
     private static let types: JSONValue = ["channel.created"]
 

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What may be asked for, and from where on.
+/// Which events can be requested, and from which position.
 struct `Events that somebody asks for` {
     @Test(arguments: [
         "file.added", "file.*", "note.*", "note.lock", "import.finished", "conflict.resolved",

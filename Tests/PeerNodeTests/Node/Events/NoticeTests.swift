@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Of which messages the owner is told, and what of them.
+/// Which messages the owner is notified about, and what the notice contains.
 struct `A notice` {
     private typealias Table = `Private channels`.Table
 

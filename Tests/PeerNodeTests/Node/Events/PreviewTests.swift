@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What stands for a conversation in a list, and what a home says of where one is out.
+/// The preview of a conversation in a list, and workspaces that the user is no longer in.
 struct `A conversation in a list` {
     private typealias Table = `Private channels`.Table
 
@@ -100,7 +100,7 @@ struct `A conversation in a list` {
     }
 }
 
-/// Who is meant, as programs see it.
+/// The mentioned people, as programs see them.
 struct `A message that mentions` {
     private typealias Table = `Private channels`.Table
 

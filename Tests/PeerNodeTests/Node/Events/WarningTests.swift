@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a reader of events says of what it gave up.
+/// An event reader's warning about events that it gave up.
 struct `A warning of a bot` {
     @Test func `is told to everybody who listens, with its name and its place`() throws {
         let bench = CoreBench()
@@ -71,7 +71,7 @@ struct `A warning of a bot` {
     }
 }
 
-/// The mark of what programs write.
+/// The bot flag of messages.
 struct `A message of a program` {
     @Test func `is marked on every node, and stays so when it is edited`() throws {
         let bench = CoreBench()

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a workspace keeps so that no command walks through the whole authority document.
+/// The workspace's incremental state, so that no command scans the whole authority document.
 struct `What is kept from one operation to the next` {
     private let bench = CoreBench()
 

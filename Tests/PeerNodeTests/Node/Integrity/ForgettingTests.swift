@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A workspace that is over, and goes from this home.
+/// A workspace with an ended membership that is removed from this home.
 struct `A workspace that is over` {
     private let bench = CoreBench()
 

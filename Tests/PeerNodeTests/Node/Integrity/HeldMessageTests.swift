@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// The event `message.held`: told of own messages, when they reach the first other device or person,
-/// and when everybody has them. And what is said of people, whatever number of devices they use.
+/// The event `message.held`: sent for own messages when they reach the first other device or
+/// person, and when everybody has them. It counts people, however many devices they use.
 struct `What others hold of one's messages` {
     private typealias Table = `Private channels`.Table
 

@@ -5,8 +5,7 @@ import WorkspaceTestKit
 @testable import CRDTStore
 @testable import PeerNode
 
-/// Rounds through the store while there is nothing else to do: rot is found though nobody reads what
-/// it has struck.
+/// Idle checks of the store: bit rot is found even in data that nobody reads.
 struct `A round through the store` {
     private let bench = CoreBench()
     private static let day = Limits.patrolRoundMilliseconds

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Asking peers for what is missing, so that what nobody has keeps nobody from what somebody has.
+/// Requests for missing payloads: those that nobody has must not delay those that somebody has.
 struct `Missing payloads` {
     /// Ada has said twelve things, of which Bob has lost all, and Ada herself the first ten.
     private struct Scene {

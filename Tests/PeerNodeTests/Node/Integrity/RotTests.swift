@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Bits that flip on a disk, pages that are gone and rows that are lost: found, and with a peer
-/// that has everything, everything comes back. `make campaign-rot` does 1,000.
+/// Flipped bits, lost pages and lost rows: the damage is found, and a peer that has everything
+/// restores everything. `make campaign-rot` runs 1,000.
 struct `A store that rots` {
     private static let pageSize = 8_192
 

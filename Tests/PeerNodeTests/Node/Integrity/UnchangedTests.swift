@@ -50,7 +50,7 @@ struct `A change to what is there already` {
     }
 }
 
-/// What people are called, and what they say of themselves, wherever that is shown.
+/// People's names and profiles, wherever they are shown.
 struct `A person's own name` {
     @Test func `is the one of today in everything that is shown and made`() throws {
         let bench = CoreBench()
@@ -86,7 +86,7 @@ struct `A person's own name` {
     }
 }
 
-/// People who are guests.
+/// Names of guests.
 struct `A guest who is named` {
     @Test func `is no stranger where guests cannot be`() throws {
         let bench = CoreBench()

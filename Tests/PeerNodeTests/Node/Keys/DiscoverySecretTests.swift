@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// `workspace rekey --discovery`: the secret by which members find and reach one another.
+/// `workspace rekey --discovery`: the secret by which members find and reach each other.
 struct `A changed discovery secret` {
     private func names(_ node: BenchNode) throws -> [[UInt8]] {
         try node.workspace().discovery.map(DiscoveryName.id)

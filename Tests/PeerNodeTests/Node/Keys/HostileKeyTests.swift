@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import WorkspaceCrypto
 
-/// Members who hand out wrong keys of private documents, or put others' ciphertext elsewhere.
+/// Members who hand out wrong keys of private documents, or replay others' ciphertext elsewhere.
 struct `A key of a private document in the hands of a liar` {
     /// Ada owns the workspace, Bob the channel, in which Ada and Cleo are. Dora is not in it.
     private struct Table {

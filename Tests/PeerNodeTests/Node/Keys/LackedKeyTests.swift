@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Keys that one part of a workspace has and another has not, because people changed them who did
-/// not know of each other: what was sealed under them is read by everybody in the end.
+/// Keys that one part of a workspace lacks because people changed them concurrently: in the end
+/// everybody reads what was sealed under them.
 struct `A key that is lacked` {
     private let world: RemovalBench
     private var bench: CoreBench { world.bench }

@@ -5,7 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What the newest group keys give beside discovery secrets: links that only members open.
+/// Secrets derived from the newest group keys, besides discovery secrets: only members
+/// can open these links.
 struct `Secrets of links` {
     private func candidates(_ node: BenchNode) throws -> [PSKCandidate] {
         try #require(node.host?.core).links.pskCandidates()

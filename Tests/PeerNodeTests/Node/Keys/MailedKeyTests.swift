@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Every member can send every other one keys of any private document. Each costs what it opens.
+/// Any member can send any other keys of any private document. Each costs only what it opens.
 struct `A key that comes by mail` {
     /// Bob's private channel, in which Cleo is, and Dora, who is not in it and writes there under keys
     /// of her own.

@@ -151,7 +151,7 @@ struct `A home with very many keys` {
     }
 }
 
-/// Work is counted, and not time: ten times as many keys may cost ten times as much, and no more.
+/// Counts work instead of time: ten times as many keys may cost ten times as much, and no more.
 struct `What very many keys cost` {
     /// The work of a node that hears of `count` new keys, each leading to the one before.
     private func workspaceLooks(_ count: Int) throws -> (looks: Int, openings: Int) {

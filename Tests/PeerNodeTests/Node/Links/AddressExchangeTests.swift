@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Where the devices of a workspace are: told once, passed on, and not said again.
+/// The addresses of a workspace's devices: announced once, relayed, and not repeated.
 struct `The addresses of a device` {
     private let bench = CoreBench()
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What is heard on the local network, where anybody can send anything, also what others sent.
+/// Packets from the local network, where anybody can send anything, including replays.
 struct `What is heard on the local network` {
     let bench = CoreBench()
     let mina: BenchNode

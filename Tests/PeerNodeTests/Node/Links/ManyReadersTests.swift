@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A script that gives itself another name each time does not fill the store.
+/// A script with a new reader name on each run must not fill the store.
 struct `Very many readers of events` {
     @Test func `leave those that moved last, and no name of the others`() throws {
         let bench = CoreBench()

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a node does when this machine is in another network, or may be.
+/// The node's reaction when this machine has, or may have, changed its network.
 struct `A change of the network` {
     private func links(_ node: BenchNode, to other: BenchNode) throws -> Int {
         let core = try #require(node.host?.core)

@@ -5,7 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// An author says whom it reaches, and nobody passes on to them what it writes (PROTOCOL.md, 5.4, 4).
+/// An author announces whom it reaches, and nobody relays its operations to them
+/// (PROTOCOL.md, 5.4, 4).
 struct `A team where all are linked` {
     private let bench = CoreBench()
 
@@ -175,7 +176,7 @@ struct `A team where all are linked` {
     }
 }
 
-/// A member who says that it reaches whomever it likes.
+/// A member with false claims about whom it reaches.
 struct `A member's word on whom it reaches` {
     private let pair: HostilePair
 

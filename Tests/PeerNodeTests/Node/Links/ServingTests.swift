@@ -6,9 +6,9 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Whatever an author does with forks and with signatures that nobody looks at: what one node has
-/// taken, all others take from it. Else a member could part honest nodes, who would end their links to
-/// each other for it.
+/// Whatever an author does with forks and with signatures that nobody verifies: what one node has
+/// accepted, all others accept from it. Otherwise a member could separate honest nodes, which would
+/// end their links to each other.
 struct `What a node has taken` {
     private let world: BoardBench
 

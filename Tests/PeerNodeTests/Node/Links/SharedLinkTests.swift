@@ -4,8 +4,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Two nodes that are in a workspace together, and of which one comes into another by an invite of
-/// the other's while they have no link.
+/// Two nodes that share a workspace, one of which joins another one by the other's invite while
+/// they have no link.
 struct `A link that began as a coming in` {
     private let bench = CoreBench()
     private let mina: BenchNode

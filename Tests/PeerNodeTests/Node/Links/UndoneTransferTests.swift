@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Rule 11 of the rules of trust: people hear of whatever somebody else could have used.
+/// Rule 11 of the rules of trust: people are told of everything that somebody else could have used.
 struct `A transfer by a device that its owner has revoked` {
     @Test func `is undone, and everybody who had seen it is told`() throws {
         let bench = CoreBench()

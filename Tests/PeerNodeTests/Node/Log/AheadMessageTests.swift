@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What is unread where clocks are ahead: of messages, and of the words that let somebody in.
+/// Unread messages with clocks that are ahead: those of messages, and of the admitting operations.
 struct `A message that is dated ahead` {
     private let bench = CoreBench()
     /// Whose clocks run an hour ahead.

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A branch too many that stays because something waits which cites it: for as long as that waits.
+/// A branch above the limit that is kept as long as a waiting operation cites it.
 struct `A branch that is awaited` {
     private let world: ForkingWorld
     private let mina: BenchNode

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What goes on from one of very many branches at one place. It says from which, so the others
-/// cost nothing.
+/// Runs that continue one of very many branches at one place. They name their branch, so the
+/// others cost nothing.
 struct `A run behind many branches` {
     /// A log that parts into many at once, all of which somebody cites, so that all are stored.
     private struct Crowd {

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What two members have signed on many branches of their logs that cite each other.
+/// Operations of two members on many branches of their logs, citing each other.
 private struct Braid {
     private(set) var operations: [SignedOperation] = []
     private var authors: [OperationID: DeviceID] = [:]

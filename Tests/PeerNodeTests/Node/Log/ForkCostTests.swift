@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Branches that are too many go, and what they cost is what goes, whatever their document holds.
+/// Branches above the limit are pruned at a cost that depends only on them, not on their document.
 struct `A branch too many` {
     private static let forkCount = 30
     private static let incarnation: UInt32 = 77

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Counting what keeps each operation, against walking through everything.
+/// Incremental retention compared with a scan of everything.
 struct `Operations that are kept for others` {
     /// Operations that cite some of those before them.
     private struct Graph {

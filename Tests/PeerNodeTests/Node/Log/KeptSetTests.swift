@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// People of one workspace who work apart, in two groups that change, and remove one another. Otto
-/// is not there while they do.
+/// Members of one workspace who work in two changing partitions, and remove each other. Otto is
+/// offline meanwhile.
 private final class ScatteredWork {
     let bench: CoreBench
     let otto: BenchNode

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What comes after what stands behind it was read.
+/// Messages that arrive after later-sorted ones were read.
 struct `A message that comes late` {
     private typealias Table = `Private channels`.Table
 
@@ -269,7 +269,7 @@ struct `A message that comes late` {
     }
 }
 
-/// What is read without a word.
+/// Sending a message marks as read.
 struct `Saying something` {
     @Test func `reads what was there, on all devices, for people and not for programs`() throws {
         let table = try `Private channels`.Table()

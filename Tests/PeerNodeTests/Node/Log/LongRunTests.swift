@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a member has pushed in one run, of which one signature was looked at, goes on to others in one
-/// piece only: it is more than a peer is asked for who has shown nothing yet.
+/// A run pushed by a member, with one verified signature, can only be sent on as a whole: that
+/// exceeds what an unproven peer is asked for.
 struct `A run that is signed at its end` {
     private let world: BoardBench
 

@@ -6,7 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// More words at the end of all time than one operation can cite, and what a command makes of them.
+/// More heads with the largest timestamps than one operation can cite, and how
+/// commands handle them.
 struct `What was said a thousand times beside each other` {
     private let bench = CoreBench()
     private let mina: BenchNode

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Somebody in two workspaces of Mina writes in one under the name of what the other is about to
-/// have.
+/// A member of two of Mina's workspaces writes in one under the id that a document of the
+/// other is about to get.
 struct `A document id that was claimed in another workspace` {
     private let bench = CoreBench()
     private let mina: BenchNode

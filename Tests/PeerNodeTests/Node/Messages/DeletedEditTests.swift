@@ -23,7 +23,7 @@ extension BenchNode {
     }
 }
 
-/// What three parts of the program do with one message: its edits, its deletion, the search.
+/// How three parts of the program treat one message: its edits, its deletion, the search.
 struct `An edited message` {
     @Test func `is found by the words it has today`() throws {
         let world = try RemovalBench()

@@ -51,7 +51,7 @@ extension RemovalBench {
     }
 }
 
-/// Deleting and taking back where the words about a message come in another order than usual.
+/// Deleting and undoing when a message's operations arrive in unusual orders.
 struct `A deletion with edits that came later` {
     @Test func `is taken back with all of them`() throws {
         let world = try RemovalBench()
@@ -217,7 +217,7 @@ struct `A deletion of an edit among others` {
     }
 }
 
-/// What an edit says stands in the index where its message does.
+/// The index stores an edit's text under its message.
 struct `The words of an edit that goes` {
     private func edited(on bench: CoreBench) throws -> (node: BenchNode, edits: [Int64]) {
         let mina = try bench.node("Mina")

@@ -5,7 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What waits to be judged anew, and because of what: nothing is lost, and what it takes is known.
+/// The queue of operations to be judged again, with causes: nothing is lost, and
+/// its cost is bounded.
 struct `A backlog of deletions` {
     private static func target(_ number: Int) -> OperationReference {
         let bytes = withUnsafeBytes(of: number.bigEndian, Array.init)

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Messages of which a part has come: memory that anybody can take who has a link.
+/// Partially received messages: memory that anybody with a link can use.
 struct `Unfinished messages` {
     @Test func `make whoever began first give way, and nobody while there is room`() {
         var unfinished = UnfinishedMessages()

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A person takes back what a device of theirs wrote, and gives it again, very often: what that
-/// costs others, and that it ends as if each had been carried out by itself.
+/// A person withdraws what one of their devices wrote, and restores it, very often: the cost for
+/// others, and that the result equals carrying out each step.
 struct `A device that is taken back and given again` {
     /// Mina and Ana read what Joon's phone has written. His laptop, which is the stronger one,
     /// reaches nobody when it takes that back.

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What is read at one device, while its marker waits to be written, told to another.
+/// Read positions sent to the person's other device while the marker is not written yet.
 struct `What was read at another device` {
     private typealias Table = `Private channels`.Table
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What was read, notices and settings as commands.
+/// Read markers, notification levels and settings as commands.
 struct `What was read` {
     private typealias Table = `Private channels`.Table
 
@@ -201,7 +201,7 @@ struct `What was read` {
     }
 }
 
-/// Notices, settings, and the rows that hold them.
+/// Notification levels, settings, and their rows.
 struct `A setting of one's own` {
     private typealias Table = `Private channels`.Table
 
@@ -330,7 +330,7 @@ struct `A setting of one's own` {
     }
 }
 
-/// What a device that was stolen has set, at the end of all time, before it was put out.
+/// Settings of a stolen device with the largest timestamps, written before it was revoked.
 struct `What a stolen device has set` {
     private let bench = CoreBench()
     private let mina: BenchNode

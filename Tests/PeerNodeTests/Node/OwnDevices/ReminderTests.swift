@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Reminders: told of by each device of their person, once.
+/// Reminders: reported once by each of their person's devices.
 struct `A reminder` {
     private typealias Table = `Private channels`.Table
 

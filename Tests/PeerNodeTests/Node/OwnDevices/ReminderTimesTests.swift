@@ -4,7 +4,7 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// When reminders are told, without a node.
+/// When reminders are reported, without a node.
 struct `The times of reminders` {
     private static func row(_ name: UInt8, due: UInt64?) -> ViewStore.Register {
         ViewStore.Register(

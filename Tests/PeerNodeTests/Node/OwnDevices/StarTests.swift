@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Messages to come back to: their person's alone, on all of their devices.
+/// Starred messages: visible only to their person, on all of their devices.
 struct `A star` {
     private typealias Table = `Private channels`.Table
 

@@ -33,7 +33,7 @@ extension BenchNode {
     }
 }
 
-/// What is deleted of the names of devices is shown by nobody, from the moment it is known.
+/// A deleted device name is not shown from the moment the deletion is known.
 struct `The name of a device that was deleted` {
     private let bench = CoreBench()
     private let mina: BenchNode
@@ -131,7 +131,7 @@ struct `The name of a device that was deleted` {
     }
 }
 
-/// The own documents: what is deleted of them counts on no own device either.
+/// Own documents: deleted settings do not count on any of the person's devices.
 struct `A setting that was deleted` {
     private func value(_ node: BenchNode) throws -> String? {
         let core = try #require(node.host?.core)

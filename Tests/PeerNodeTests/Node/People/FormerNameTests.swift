@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A name that somebody had leads to them for 30 days, where nobody has it now.
+/// A former name leads to its person for 30 days, if nobody else has it now.
 struct `A former name` {
     private typealias Table = `Private channels`.Table
 
@@ -166,7 +166,7 @@ struct `A former name` {
     }
 }
 
-/// The latest words of a register, of any number.
+/// The heads of a register, in any number.
 struct `The latest words of a register` {
     private static let place = ProfileRegisters.Place(
         member: MemberID([UInt8](repeating: 7, count: 16)), subject: .name)

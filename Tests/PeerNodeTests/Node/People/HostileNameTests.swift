@@ -4,8 +4,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Names that no honest program writes, and the wire takes: they are shown, and change nothing of what is
-/// meant by the words of the program, by a list, or by a conversation.
+/// Names that no honest program writes, and the protocol allows: they are shown, and do not affect
+/// what references, lists or conversations mean.
 struct `Somebody who is called like something else` {
     private func world() throws -> (bench: CoreBench, mina: BenchNode, eve: BenchNode) {
         let bench = CoreBench()

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What may be given as a name here, and what is found of names that others gave all the same.
+/// Which names can be given here, and how unusual names from others are resolved.
 struct `A name that references must reach` {
     private typealias Table = `Private channels`.Table
 

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who is there: told over links, never stored, gone with the last link.
+/// Presence: sent over links, never stored, gone with the last link.
 struct `Presence` {
     private typealias Table = `Private channels`.Table
 

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What counts of what somebody said of himself: a function of the set of operations.
+/// The winning values of a member's profile: a function of the set of operations.
 struct `What a member said of himself` {
     private typealias Word = ProfileRegisters.Word
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Profiles as commands: what is kept, who sees it, and what is refused.
+/// Profiles as commands: what is stored, who sees it, and what is refused.
 struct `A profile` {
     private typealias Table = `Private channels`.Table
 
@@ -360,7 +360,7 @@ struct `A profile` {
     }
 }
 
-/// What is said of somebody before there is a workspace.
+/// The profile before there is a workspace.
 struct `A profile from the start` {
     private let bench = CoreBench()
 

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// That somebody writes something, told to those who may read it.
+/// Typing indicators, sent to those who may read the document.
 struct `Typing` {
     private typealias Table = `Private channels`.Table
 

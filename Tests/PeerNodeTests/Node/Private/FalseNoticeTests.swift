@@ -6,8 +6,8 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import WorkspaceCrypto
 
-/// Words in the mailbox by which somebody is told to be out of a private document. Anybody who knows of
-/// the document can leave them.
+/// Mailbox notices that tell somebody that they were removed from a private document. Anybody who
+/// knows the document can send them.
 struct `A notice that one is out` {
     let bench = CoreBench()
     let mina: BenchNode

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Removals from a private channel that list as many places as one may, written by its owner.
+/// Removals from a private channel by its owner, with the maximum number of cuts.
 struct `Removals that list very much` {
     /// The channel, and who takes Cleo out of it.
     private struct Table {

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What becomes of a private channel that its owner has deleted.
+/// The fate of a private channel that its owner has deleted.
 struct `A deleted private channel` {
     private typealias Table = `Private channels`.Table
     private static let week: UInt64 = 7 * 24 * 3_600 * 1_000

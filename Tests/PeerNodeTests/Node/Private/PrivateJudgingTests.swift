@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Every member can write into a private document, in many logs and messages, and each judgement of
-/// it goes through all of it.
+/// Every member can write into a private document, in many logs and messages, and each evaluation
+/// visits all of it.
 struct `What comes of a private document` {
     /// Bob's channel, in which Ada is, and Cleo, who writes into it what she likes.
     private struct Table {

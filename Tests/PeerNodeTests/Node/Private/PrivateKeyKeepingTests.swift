@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Which key seals in a private channel, and what has to be kept for it to be believed.
+/// Which key seals in a private channel, and what must be kept so that others accept it.
 struct `The key of a private channel` {
     private typealias Table = `Private channels`.Table
 

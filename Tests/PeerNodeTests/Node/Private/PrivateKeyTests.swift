@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Which keys of private documents who gets, and when a new one is made.
+/// Who gets which keys of private documents, and when a new one is introduced.
 struct `Keys of private documents` {
     private typealias Table = `Private channels`.Table
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Private documents of a node that is locked: it carries them, and has nothing that opens them.
+/// Private documents on a locked node: it relays them, and cannot open them.
 struct `A locked node with private conversations` {
     private let bench = CoreBench()
 

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a membership operation costs in a long private channel, and that nothing is forgotten for
-/// being quick about it.
+/// The cost of a membership operation in a long private channel, and that the fast
+/// path forgets nothing.
 struct `After a restart a private channel` {
     private typealias Table = `Private channels`.Table
 

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What somebody may not do with a private channel or a direct conversation, and how it is said.
+/// Forbidden operations on a private channel or a direct conversation, and their errors.
 struct `What private channels refuse` {
     private typealias Table = `Private channels`.Table
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Of most private documents it is not in memory who may do what, and nobody can tell.
+/// Verdicts on most private documents are not in memory, and nobody can tell the difference.
 struct `Who may do what in a conversation` {
     private typealias Table = `Private channels`.Table
 

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A private document outlives the device that made it: what others said there is theirs.
+/// A private document outlives the device that created it: others' content belongs to them.
 struct `The root of a private document` {
     private let bench = CoreBench()
     private let mina: BenchNode

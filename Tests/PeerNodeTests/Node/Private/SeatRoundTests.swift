@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Private documents are asked whom a change of authority puts in or out, when it is about somebody.
+/// Which private documents are asked about their members after a change of authority.
 struct `Who is in private documents` {
     private typealias Table = `Private channels`.Table
 

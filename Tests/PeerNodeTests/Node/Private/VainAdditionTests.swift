@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Somebody whom an admin of a private channel adds who was put out of it.
+/// Members added to a private channel by an admin who had been removed from it.
 struct `Whom somebody adds who was put out` {
     let bench = CoreBench()
     let mina: BenchNode
