@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What authors and forgers think of.
+/// The choices of authors and forgers.
 extension AuthFuzzer {
     // MARK: Signatures
 

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// People who replace their phrases, and others who do not know of it.
+/// Members who replace their phrases, and others who do not know of it.
 extension AuthFuzzer {
     /// What belongs to that, if the device can do anything of it.
     mutating func anyReplacement(

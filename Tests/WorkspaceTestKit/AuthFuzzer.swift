@@ -1,10 +1,10 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// Writes random authority documents: four replicas that meet now and then, whose authors cite what
+/// Writes random authority documents: four replicas that sync now and then, whose authors cite what
 /// is valid there (S-7) and judge before they sign, and forgers who choose any causally closed past
-/// and any grant. What has a fault is among the operations, and is refused by who judges them; what
-/// others cite is seldom refused.
+/// and any grant. Operations with a fault are included, and refused by the judges; cited ones are
+/// seldom refused.
 public struct AuthFuzzer {
     /// What was written so far.
     public internal(set) var history = AuthHistory()

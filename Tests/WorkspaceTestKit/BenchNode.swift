@@ -3,7 +3,7 @@ public import PeerNode
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// A node of a `CoreBench`: a `NodeHost` with a store in memory, and the loop that it believes in.
+/// A node of a `CoreBench`: a `NodeHost` with a store in memory, and a simulated loop.
 public final class BenchNode {
     /// Its name, which nobody but the test knows.
     public let name: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Looking for bytes in the image of a whole store, fast also without optimisation.
+/// Searches for bytes in the image of a whole store, fast even without optimisation.
 public enum ByteSearch {
     /// Whether `wanted`, which is not empty, stands somewhere in `bytes`.
     public static func finds(_ wanted: [UInt8], in bytes: [UInt8]) -> Bool {

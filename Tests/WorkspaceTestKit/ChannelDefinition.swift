@@ -1,10 +1,10 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// The rules of channels as they are written down: for every operation the question whether it
-/// counts, answered by asking the same of what it cites.
+/// The rules of channels as specified: whether an operation counts follows
+/// recursively from what it cites.
 ///
-/// Slow, and written without a look at `ChannelAuthority`.
+/// Slow, and written without looking at `ChannelAuthority`.
 public struct ChannelDefinition {
     private let authority: AuthDefinition
     private let valid: Set<OperationID>

@@ -1,7 +1,7 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// Writes random channels into a random authority document: honest changes, and claims of anybody
+/// Writes random channels into a random authority document: honest changes, and claims by anybody
 /// under any link.
 public struct ChannelFuzzer {
     /// The document they are in.

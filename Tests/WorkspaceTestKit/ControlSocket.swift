@@ -1,7 +1,7 @@
 import Glibc
 public import WorkspaceModel
 
-/// A control socket as a script would use it: bytes out, lines in, nothing helpful between.
+/// A control socket as used by a script: bytes out, lines in, no convenience.
 public final class ControlSocket: @unchecked Sendable {
     private let descriptor: Int32
     private var received: [UInt8] = []

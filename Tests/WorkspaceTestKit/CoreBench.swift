@@ -276,7 +276,7 @@ public final class CoreBench {
     }
 }
 
-/// Somebody at the other end of a node's link who follows no rule but the test's.
+/// A peer at the other end of a node's link that follows only the test.
 public protocol BenchStranger: AnyObject {
     /// A node has dialled this stranger's address; `link` is the node's end.
     func dialled(by node: BenchNode, on link: LinkID)

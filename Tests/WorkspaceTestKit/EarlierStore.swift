@@ -1,4 +1,4 @@
-/// SQL that makes of a store what an earlier schema had.
+/// SQL that converts a store to an earlier schema.
 public enum EarlierStore {
     /// Of schema 15: what is counted stands in `counter` alone, and logs have an index more.
     public static let schema15 = """

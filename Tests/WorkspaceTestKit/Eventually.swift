@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// Waits until something is so, for as long as a slow machine may need: looks, and looks again
-/// whenever one of the running daemons has written to its home, its log included, or has ended.
+/// Waits until a condition is true, for as long as a slow machine may need: checks it, and checks
+/// again whenever a running daemon has written to its home, its log included, or has exited.
 ///
-/// What a daemon does without a trace in its home, as when a connection closes, wakes nobody. So
-/// without a sign it looks again a few times a second; no test depends on how often that is.
+/// Events without a trace in a home, such as a closed connection, wake nobody. So it also checks a
+/// few times a second; no test depends on how often.
 ///
-/// - Returns: whether the condition came true.
+/// - Returns: whether the condition became true.
 public func eventually(
     within seconds: Double = Double(LongestWait.seconds), _ condition: () -> Bool
 ) -> Bool {
@@ -22,7 +22,7 @@ public func eventually(
     }
 }
 
-/// The folders of all homes that the tests of this process use now.
+/// The folders of all homes in use by the tests of this process.
 enum LiveHomes {
     private static let lock = NSLock()
     nonisolated(unsafe) private static var folders: Set<String> = []
@@ -34,7 +34,7 @@ enum LiveHomes {
     static var all: [String] { lock.withLock { folders.sorted() } }
 }
 
-/// What is heard of daemons from outside: changes in their folders, and their ends.
+/// Signs of daemons from outside: changes in their folders, and their exits.
 public final class DaemonSigns {
     /// -1 where the system has none left; then only the clock wakes.
     private let changes: Int32

@@ -1,12 +1,12 @@
 public import Foundation
 import Glibc
 
-/// Sees to it that no daemon outlives the tests, however they end: in order, by a crash, by a
-/// signal, or with a home that nobody let go of.
+/// Ensures that no daemon outlives the tests, however they end: normally, by a crash, by a signal,
+/// or with a home that was never released.
 ///
 /// A shell waits at the end of a pipe whose other end the tests hold and nobody inherits. When that
-/// closes, it ends the daemons of all homes in the folders that begin with a prefix, each told by
-/// the number in its lock file and the home in its arguments, and removes the folders.
+/// closes, it ends the daemons of all homes in folders with a prefix, identified by the pid in the
+/// lock file and the home in the arguments, and removes the folders.
 public final class Guardian: @unchecked Sendable {
     /// What the folders of this process begin with.
     public static let prefix = "/tmp/wsx-e2e-\(getpid())-"

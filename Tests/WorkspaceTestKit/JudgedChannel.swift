@@ -1,7 +1,7 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// What the claims about a channel come to, with all that makes it up.
+/// The ruling on a channel, with the links and settings that lead to it.
 @dynamicMemberLookup
 public struct JudgedChannel: Hashable {
     /// What it comes to.

@@ -2,8 +2,8 @@ public import CRDTStore
 import WorkspaceCrypto
 public import WorkspaceModel
 
-/// What is kept of an authority document, by its definition (PROTOCOL.md, 5.4) and as slowly as it
-/// is written there: a function of the set of operations.
+/// The kept operations of an authority document by definition (PROTOCOL.md, 5.4), as slow as the
+/// definition: a function of the set of operations.
 public struct KeptDefinition {
     /// The last kept operation of a branch.
     public struct Tip: Hashable, Sendable {

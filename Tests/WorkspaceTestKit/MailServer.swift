@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// A real mail server on a port of the loopback interface, which keeps what it takes as files:
-/// Debian's python3-aiosmtpd, with msmtp to hand it letters.
+/// A real mail server on a port of the loopback interface, which stores accepted mail as files:
+/// Debian's python3-aiosmtpd, with msmtp as the sender.
 public final class MailServer {
     /// What hands it letters that stand on standard input, for `/bin/sh -c`.
     public let command: String

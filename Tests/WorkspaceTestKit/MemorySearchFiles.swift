@@ -1,7 +1,7 @@
 public import CRDTStore
 public import PeerNode
 
-/// The file of a search index that lies in memory: it is there again when it is opened again.
+/// The file of a search index in memory: reopening it returns the same content.
 public final class MemorySearchFiles: SearchFiles {
     private var connection: Connection?
     /// Times that it was opened and removed.

@@ -1,8 +1,8 @@
 import Glibc
 import WorkspaceModel
 
-/// A control socket in front of a real one, which puts poison into every text that the daemon
-/// answers with. So every command can be shown texts that no honest node would take.
+/// A proxy for a control socket that inserts hostile text into every text of the daemon's answers.
+/// So every command can be tested with texts that no honest node would accept.
 public final class PoisoningProxy: @unchecked Sendable {
     /// Where it listens.
     public let path: String

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What an operation and its past decide alone: whether it has a fault.
+/// The rules on an operation and its past alone: whether it has a fault.
 extension PrivateDefinition {
     func actingRole(_ operation: PrivateOperation) -> Role? {
         guard operation.id != story.root else { return .owner }

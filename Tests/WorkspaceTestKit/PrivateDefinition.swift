@@ -1,10 +1,10 @@
 import CRDTStore
 public import WorkspaceModel
 
-/// The rules of private documents as they are defined, recursively, with pasts as plain sets.
+/// The rules of private documents by definition, recursively, with pasts as plain sets.
 ///
-/// Slow, and written from PROTOCOL.md, 4.3 and 4.4, without a look at how `PrivateAuthority` hands
-/// an operation to the engine.
+/// Slow, and written from PROTOCOL.md, 4.3 and 4.4, without looking at how `PrivateAuthority`
+/// passes an operation to the engine.
 public struct PrivateDefinition {
     /// One effect of an operation: a seat that it gives, or whatever else it does.
     struct Part: Hashable {

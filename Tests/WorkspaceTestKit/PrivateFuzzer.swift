@@ -1,7 +1,7 @@
 import CRDTStore
 public import WorkspaceModel
 
-/// Writes random private documents: replicas that meet now and then, and forgers who choose any
+/// Writes random private documents: replicas that sync now and then, and forgers who choose any
 /// past and any seat.
 public struct PrivateFuzzer {
     /// What was written so far.

@@ -1,10 +1,10 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// A private document told by names, and the past of each operation as a plain set.
+/// A private document with named operations, and the past of each as a plain set.
 ///
-/// Keys are numbers: the root introduces key 1. Ids are made up, in an order that has nothing to
-/// do with that of writing.
+/// Keys are numbers: the root introduces key 1. Ids are made up, in an order
+/// unrelated to that of writing.
 public struct PrivateStory {
     /// In the order they were written, which is a causal one.
     public private(set) var operations: [PrivateOperation] = []

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A program on a terminal of its own, as somebody at a keyboard has it.
+/// A program on its own terminal, as a user at a keyboard runs it.
 ///
-/// The program leads a session whose controlling terminal this is, so that signals of the keyboard
-/// and changes of size reach it. It is killed when the object goes.
+/// The program leads a session with this controlling terminal, so that keyboard signals and size
+/// changes reach it. It is killed when the object is released.
 public final class PseudoTerminal: @unchecked Sendable {
     /// Everything that the program wrote, byte by byte.
     public private(set) var captured: [UInt8] = []

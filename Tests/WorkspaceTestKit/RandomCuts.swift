@@ -1,6 +1,6 @@
-/// Cuts what comes in order into parts of random lengths, as networks, files and turns do.
+/// Cuts a sequence into parts of random lengths, as networks, files and turns do.
 ///
-/// Whatever takes such parts has to say the same as of the whole.
+/// A consumer of such parts must give the same result as for the whole.
 ///
 /// ```swift
 /// for part in RandomCuts.parts(of: bytes, upTo: [2, 60], using: &random) { parser.append(part) }

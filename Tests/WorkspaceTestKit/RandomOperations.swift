@@ -1,7 +1,7 @@
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// A device of a test: its key follows from a number, so every run has the same one.
+/// A test device: its key follows from a number, so it is the same in every run.
 public struct TestDevice: Sendable {
     /// What it signs with.
     public let key: SigningKey
@@ -152,7 +152,7 @@ public struct WrittenLog: Sendable {
     public var run: OperationRun { run(0..<operations.count) }
 }
 
-/// What several devices write in one workspace, some of them from old copies of themselves.
+/// Operations of several devices in one workspace, some of them from old copies of themselves.
 ///
 /// Every log, fork and restore of the history is in `branches`, each from the start of its log, so
 /// that branches of one log share their beginning. The founder's authority log is the first.

@@ -1,7 +1,7 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// A small workspace told by names: `root` owns it, with the device `root` and, listed before
+/// A small workspace with named members: `root` owns it, with the device `root` and, listed before
 /// it, `recovery`; everybody else has one device of the same name.
 public struct Story {
     /// What was written.

@@ -3,11 +3,11 @@ import Glibc
 public import Testing
 public import WorkspaceModel
 
-/// A home of its own in a temporary folder, with the real program.
+/// A home in a temporary folder, with the real program.
 ///
-/// Every daemon listens on a free port of the loopback interface and announces nothing. What was
-/// started is stopped when the object goes: by `down`, and if that fails by its process number;
-/// and when the tests end without that, by `Guardian`.
+/// Every daemon listens on a free port of the loopback interface and announces nothing. Started
+/// daemons are stopped when the object is released: by `down`, or if that fails by pid; and if the
+/// tests end without that, by `Guardian`.
 public final class TemporaryNode: @unchecked Sendable {
     /// What one run of the program gave.
     public struct Outcome: Sendable {
@@ -257,7 +257,7 @@ public final class TemporaryNode: @unchecked Sendable {
     }
 }
 
-/// Lines of a process that goes on.
+/// Reads lines of a running process.
 public final class LineReader: @unchecked Sendable {
     private let handle: FileHandle
     private var received: [UInt8] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program of this machine with which tests try what was made here.
+/// An installed program that tests use for cross-checking.
 public enum Tool {
     /// Where a program lies. Where it is missing, says in the output what is not tried.
     ///

@@ -1,11 +1,11 @@
 public import Foundation
 public import Testing
 
-/// Published test vectors and other data that live beside the package, not in it.
+/// Published test vectors and other data that are stored beside the package, not in it.
 ///
-/// They are looked for in the folder that `WSX_SHARED` names, else in `../shared` beside the
-/// package. A test that needs them says so with the trait `.vectors("cbor/x.json")`: without the
-/// file it is skipped, and the skip names the file.
+/// They are searched in the folder `WSX_SHARED`, else in `../shared` beside the package. A test
+/// that needs them has the trait `.vectors("cbor/x.json")`: without the file it is skipped, and the
+/// skip names the file.
 public enum Vectors {
     /// The folder of shared data.
     public static let shared: URL = {

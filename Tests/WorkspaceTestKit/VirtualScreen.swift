@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 /// A terminal's screen, as far as the program under test uses one: letters, line ends, and the few
-/// sequences that it sends. Any other is remembered, for a test to fail on.
+/// sequences that it sends. Others are recorded, so that a test can fail on them.
 public struct VirtualScreen: Sendable {
     /// Columns of the screen.
     public private(set) var columns: Int

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Members who say what they like of others' addresses (PROTOCOL.md, 5.3, 95).
+/// Members who announce false addresses of others (PROTOCOL.md, 5.3, 95).
 struct `A member's word on addresses` {
     private let pair: HostilePair
 

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What members let in or make for all is confirmed by an admin's device, so that nobody takes it
-/// back by saying that he had not known of it (PROTOCOL.md, V-6).
+/// What members admit or create for all is confirmed by an admin's device, so that nobody can void
+/// it by claiming not to have known of it (PROTOCOL.md, V-6).
 struct `What a member let in or made` {
     private let bench = CoreBench()
     private let mina: BenchNode

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a node that answers newcomers looks at, one by one: everything else of what they say is as
-/// it should be, so that nothing but the check in question can refuse it.
+/// The checks of a node that answers newcomers, one by one: everything else in the request is
+/// right, so that only the check in question can refuse it.
 struct `Somebody at the door` {
     private let pair: HostilePair
     private let own = ForeignDevice(77)

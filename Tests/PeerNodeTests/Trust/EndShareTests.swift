@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What a member's ends of own devices cost: they count again under each role that somebody gives
-/// without knowing of them (PROTOCOL.md, 4.0.3, V-10, and 4.0.4, S-5).
+/// The cost of a member's ends of their own devices: they count again under each role that somebody
+/// grants without knowing them (PROTOCOL.md, 4.0.3, V-10, and 4.0.4, S-5).
 struct `The cost of ends that count again` {
     private let pair: HostilePair
     /// What Mallory's own keys sign.

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A11: the member who answers a newcomer puts a device of her own into the list, or another box
-/// key, so that she would act or read as the newcomer.
+/// A11: the member who answers a newcomer puts one of her own devices into the list, or another box
+/// key, to act or read as the newcomer.
 struct `A member who answers a newcomer with another list (A11)` {
     /// What she makes of the list that was signed before her.
     enum Change: String, CaseIterable {
@@ -226,10 +226,10 @@ struct `A member who answers a newcomer with another list (A11)` {
     }
 }
 
-/// When a false answerer says nothing more.
+/// When a false answerer stops answering.
 enum AnswererSilence { case atTheDoor, whenAsked }
 
-/// Mallory at an address of her own, who answers joins with a list that she has changed.
+/// Mallory at her own address, answering joins with a list that she has changed.
 private final class FalseAnswerer {
     let link: String
     private(set) var openCount = 0

@@ -7,9 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A14: very many authority operations by somebody who was removed, and by a member. What they cost
-/// is counted in rows, operations that are judged and bytes that wait; `Causal pasts` counts the
-/// work of judging.
+/// A14: very many authority operations by a removed member, and by a member. Their cost is counted
+/// in rows, judged operations and waiting bytes; `Causal pasts` counts the work of judging.
 struct `A flood of authority operations (A14)` {
     /// What somebody who was removed writes as if that had not been heard of.
     enum Shape: String, CaseIterable {

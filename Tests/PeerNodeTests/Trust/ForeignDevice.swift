@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A device of somebody who follows no rule: its keys sign whatever a test wants.
+/// An attacker's device: its keys sign anything for a test.
 struct ForeignDevice {
     let signing: SigningKey
     let box: AgreementKey
@@ -91,7 +91,7 @@ extension [ListedDevice] {
     }
 }
 
-/// The link of an invite in hostile hands: it proves whatever list it is wanted to.
+/// The link of an invite in hostile hands: it proves any list.
 struct HeldLink {
     let link: InviteLink
     let invite: OperationID

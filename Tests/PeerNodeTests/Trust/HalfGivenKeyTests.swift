@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Kim makes a private document and gives its key to some of those whom it lists.
+/// Kim creates a private document and gives its key to some of its members.
 struct `A private document whose key some were given` {
     /// Ada, who owns the workspace and is in nothing else; Mina, Nora and Kim, who have been there for
     /// long.

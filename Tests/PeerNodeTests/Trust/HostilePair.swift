@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Ada, who owns the workspace, and Bob, a member: the honest ones. Mallory joined like everybody
-/// else, and her keys are in the hands of the test since.
+/// Ada, who owns the workspace, and Bob, a member, are honest. Mallory joined like everybody else,
+/// and the test holds her keys since.
 struct HostilePair {
     let bench = CoreBench()
     let ada: BenchNode
@@ -183,7 +183,7 @@ extension [SignedOperation] {
     var inOrderOfCiting: [SignedOperation] { sorted { $0.id < $1.id } }
 }
 
-/// What a node stores of the authority document, and what waits there.
+/// What a node stores of the authority document, and what waits.
 struct HostileRows: Equatable {
     let operations: Int64
     let judged: Int

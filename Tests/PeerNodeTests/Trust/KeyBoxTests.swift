@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A15: very many boxes with keys, and very many epochs. (`A home with very many keys` holds 20,000
-/// of them and starts again; `The arena of long-lived secrets` has no memory for them.)
+/// A15: very many boxes with keys, and very many epochs. (`A home with very many keys` stores
+/// 20,000 of them and restarts; `The arena of long-lived secrets` runs out of memory for them.)
 struct `Very many boxes with keys (A15)` {
     /// Mallory with a phone that she may revoke as often as she likes, each time with a new key.
     private struct Table {

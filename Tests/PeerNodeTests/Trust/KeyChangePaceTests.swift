@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A member ends own devices one after the other, each of them a reason for a new key.
+/// A member ends their own devices one after the other, each of which calls for a new key.
 struct `Keys that an owner's node changes unasked` {
     private let pair: HostilePair
     private let before: Int

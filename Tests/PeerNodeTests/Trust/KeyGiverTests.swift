@@ -6,7 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who makes the group key: everybody may end own devices, and an operation that does can name one.
+/// Who introduces the group key: every member may end their own devices, and such an
+/// operation can name one.
 struct `A group key` {
     /// The end of an own device that names a key, with boxes for all who may hold one.
     private func ending(

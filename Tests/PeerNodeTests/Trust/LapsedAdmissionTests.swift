@@ -7,7 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What becomes of people whom somebody let in who may not, or by an invite that its maker takes back.
+/// The fate of people admitted by somebody without the right, or by an invite
+/// that its author revokes.
 struct `Who was let in` {
     private let bench = CoreBench()
 

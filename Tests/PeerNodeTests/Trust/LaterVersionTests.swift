@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// PROTOCOL.md, 4.0.5: what a node does behind a feature that it does not know.
+/// PROTOCOL.md, 4.0.5: how a node acts after a feature that it does not know.
 struct `A feature that this version does not know` {
     private static func isStored(_ id: OperationID, at node: BenchNode) throws -> Bool {
         try node.workspace().authority[id] != nil

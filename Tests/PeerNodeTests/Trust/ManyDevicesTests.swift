@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Devices that a member has linked side by side, each in a log of its own that knows none of the
-/// others: more than one operation cites, and than one grant lists (S-7, A-19).
+/// Devices that a member has linked concurrently, each in a separate log that knows no other: more
+/// than one operation cites, and than one grant lists (S-7, A-19).
 struct `Somebody with very many devices that do not know each other` {
     private let bench = CoreBench()
     private let mina: BenchNode

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A member who writes each operation into a log of its own, knowing none of the others: there are
-/// more ends then than an operation cites, and all of them stronger than what others write (S-7).
+/// A member who writes each operation into a separate log that knows no other: then there are more
+/// heads than an operation cites, all of them stronger than what others write (S-7).
 struct `A document with more ends than one operation cites` {
     private let bench = CoreBench()
     private let mina: BenchNode
@@ -58,7 +58,8 @@ struct `A document with more ends than one operation cites` {
     }
 }
 
-/// The same in a private channel, of keys that a member makes, in more logs than a share takes at once.
+/// The same in a private channel, for keys that a member introduces, in more logs than a share
+/// admits at once.
 struct `A private channel with more ends than one operation cites` {
     private let bench = CoreBench()
     private let mina: BenchNode

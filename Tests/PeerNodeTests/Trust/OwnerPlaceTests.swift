@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A13: leave, transfer, successor and device operations in the owner's name, or by the weakest
-/// device of the owner. (`Known gaps of the rules` has the evaluator's side of it.)
+/// device of the owner. (`Known gaps of the rules` tests the evaluator.)
 struct `The owner's place (A13)` {
     /// What ends somebody's place, aimed at the owner.
     private static func blows(

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A16: operations that would poison the tables from which devices, owners, invites, roles, keys
-/// and receipts are read. Those come from what counts.
+/// A16: operations that would poison the tables of devices, owners, invites, roles, keys and
+/// receipts. The tables are built only from operations that count.
 struct `The tables of a workspace (A16)` {
     /// What a node would tell of the authority document.
     private struct Tables: Equatable {

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A member writes keys and documents without number (S-8).
+/// A member writes an unlimited number of keys and documents (S-8).
 struct `What a member writes into private documents` {
     private let world: BoardBench
     private var bench: CoreBench { world.bench }

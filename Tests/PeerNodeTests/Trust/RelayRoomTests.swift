@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Accomplices fill the room in which a node has operations wait that one honest peer passes on: they cite
-/// what that peer holds, and what no share can pay for elsewhere (S-5, A19).
+/// Accomplices fill the room for waiting operations that one honest peer relays: they cite what
+/// that peer holds, and what no share can pay for elsewhere (S-5, A19).
 struct `What waits of an honest peer` {
     /// Operations of a log that cites `heads`, of that many cuts each.
     private func write(

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A12: a revoked device, and a person who was removed, come again with a fresh link that a node
-/// answers by itself. (`Somebody who left` has the honest ways back.)
+/// A12: a revoked device, and a removed person, return with a fresh link that a node answers
+/// automatically. (`Somebody who left` tests the honest ways back.)
 struct `Somebody who was in and comes with a fresh link (A12)` {
     /// Mallory with a phone that she has revoked.
     private struct Table {

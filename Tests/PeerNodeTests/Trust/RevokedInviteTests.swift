@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// PROTOCOL.md, 4.2 and 4.4: who came in by an invite that is revoked meanwhile is out, and holds
-/// keys.
+/// PROTOCOL.md, 4.2 and 4.4: a member who joined by an invite revoked concurrently is
+/// out, and holds keys.
 struct `An invite that is revoked` {
     @Test func `is answered by a new key, whoever came in by it elsewhere`() throws {
         let bench = CoreBench()

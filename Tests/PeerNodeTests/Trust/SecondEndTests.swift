@@ -6,8 +6,9 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who has left has the key of the device still, and signs a second end as if before all that the first
-/// one knew: whom they had put out would be in again, and whom they had let in out (PROTOCOL.md, 4.0.3).
+/// A member who has left still has the device's key, and signs a second end as if before everything
+/// that the first one knew: people they had removed would be in again, and people they had admitted
+/// out (PROTOCOL.md, 4.0.3).
 struct `A second end of the same part` {
     private let bench = CoreBench()
     private let mina: BenchNode

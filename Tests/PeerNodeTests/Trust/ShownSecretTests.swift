@@ -6,8 +6,9 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A secret that is shown on a link which began under another one (PROTOCOL.md, 5.4). Everybody here
-/// knows the id of the workspace in question, and so its tag; the links are under one of another.
+/// Proving a secret on a link that was opened under another one (PROTOCOL.md, 5.4). Everybody here
+/// knows the id of the workspace in question, and so its tag; the links are under another
+/// workspace's secret.
 struct `A shown secret` {
     private let bench = CoreBench()
     private let ada: BenchNode

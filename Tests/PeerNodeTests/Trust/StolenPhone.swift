@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A phone that Ada has linked, and that was stolen; Mallory, for whom it works, and the honest ones.
+/// A stolen phone that Ada has linked; Mallory, who controls it, and the honest members.
 struct StolenPhone {
     let pair: HostilePair
     let phone: ForeignDevice

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Cara, who came after Mallory, has let Kim in. Mallory holds the key of Kim's device, and makes it
-/// an own one in a past that has heard of neither.
+/// Cara, who joined after Mallory, has admitted Kim. Mallory holds the key of Kim's device, and
+/// binds it to herself in a past that has heard of neither.
 struct `A device that somebody else makes an own one` {
     private let pair: HostilePair
     private let cara: BenchNode

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// a device is listed with the key of its point that everybody writes.
+/// a device is listed with the canonical encoding of its key.
 struct `A device listed with another form of a key` {
     @Test func `has no part in anything, though it has signed`() throws {
         let random = SeededRandom(seed: 5)

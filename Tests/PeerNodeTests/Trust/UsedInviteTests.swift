@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A17: admissions without effect, which would use up an invite. (`An invite in use` has what valid
-/// ones do.)
+/// A17: admissions without effect, meant to use up an invite. (`An invite in
+/// use` tests valid ones.)
 struct `An invite under admissions without effect (A17)` {
     private struct Table {
         let pair: HostilePair

@@ -6,9 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who was let in by what turns out to have no effect, and was not alone in not knowing that: others have
-/// cited the admission, so that no further one can let them in. They ask to come in, and a person
-/// decides.
+/// A member whose admission turns out to have no effect after others have cited it, so that no
+/// further one can admit them. They ask to join, and a person decides.
 struct `Who was let in without effect` {
     @Test func `asks again with the same home, and comes in once an admin approves`() throws {
         let bench = CoreBench()

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Somebody who shakes hands with a node as the protocol wants it, and says from then on whatever
-/// a test wants.
+/// A peer that completes a node's handshake as the protocol requires, and then sends
+/// anything that a test wants.
 final class Visitor: BenchStranger {
     let device: ForeignDevice
     /// Everything that the node said.

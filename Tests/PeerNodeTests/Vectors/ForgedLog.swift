@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// An invite, and what its link says.
+/// An invite, with the content of its link.
 struct Door {
     let id: JSONValue
     let link: String
@@ -17,7 +17,7 @@ struct Door {
     }
 }
 
-/// A log of an authority document in which a member's keys sign whatever a test says.
+/// A log of an authority document in which a member's keys sign anything for a test.
 struct ForgedLog {
     private(set) var operations: [SignedOperation] = []
     private let name: LogName

@@ -7,8 +7,8 @@ import WorkspaceTestKit
 @testable import PeerNode
 @testable import WorkspaceCrypto
 
-/// One scene of `Tests/Vectors/frozen.json`: operations of one workspace in a causal order, and
-/// what is to be made of them. Bytes are hexadecimal.
+/// One scene of `Tests/Vectors/frozen.json`: operations of one workspace in a causal order, and the
+/// expected results. Bytes are hexadecimal.
 struct FrozenScene: Codable {
     /// An epoch key under its name.
     struct Key: Codable {
@@ -182,7 +182,7 @@ extension FrozenScene {
     }
 }
 
-/// A home that is nobody's member, and takes what it is given.
+/// A home without membership, which accepts what it is given.
 struct FrozenReader {
     let node: BenchNode
     private let core: NodeCore

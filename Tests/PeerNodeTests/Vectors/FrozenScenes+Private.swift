@@ -133,7 +133,7 @@ extension FrozenScenes {
     }
 }
 
-/// A log of a private document in which a member's keys sign whatever a test says.
+/// A log of a private document in which a member's keys sign anything for a test.
 struct ForgedDocumentLog {
     private(set) var operations: [SignedOperation] = []
     private let author: HostileMember

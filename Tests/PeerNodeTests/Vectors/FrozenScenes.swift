@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What the frozen vectors tell. Real nodes write all of it but what `ForgedLog` and `HostileLog`
-/// sign.
+/// The content of the frozen vectors. Real nodes write all of it, except what `ForgedLog` and
+/// `HostileLog` sign.
 enum FrozenScenes {
     static func all() throws -> [FrozenScene] {
         [try life(), try doors(), try liars(), try departures(), try behindDoors()]

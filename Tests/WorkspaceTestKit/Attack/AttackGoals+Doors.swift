@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Who comes in and how much room that takes: G8, G11, and of G13 which key a newcomer is given.
+/// Admissions and their bounds: G8, G11, and of G13 which key a newcomer is given.
 extension AttackGoals {
     /// An invite with uses left admits nobody; or it admits more people than it allows, or somebody
     /// without its link.

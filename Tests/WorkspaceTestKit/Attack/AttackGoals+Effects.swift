@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What honest people do has its effect, the same for everybody: G6, G7, G9, G10, G14.
+/// Honest operations have their effect, the same for everybody: G6, G7, G9, G10, G14.
 extension AttackGoals {
     /// A judge of some of the operations.
     func judge(of ids: Set<OperationID>) -> Judge {

@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Nobody does more than what a person gave them: G17. The design's goals tell of what must not be
-/// lost; this one tells of what must not be won.
+/// Nobody gains more than a person gave them: G17. The design's goals forbid losses; this one
+/// forbids gains.
 extension AttackGoals {
     func g17PowerThatNobodyGave() -> String? {
         for id in judge.valid {

@@ -1,12 +1,12 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The goals that no recombination may reach, by their numbers in the design: each function tells
-/// what is reached, or `nil`.
+/// The goals that no recombination may reach, by their numbers in the design: each function
+/// describes what is reached, or returns `nil`.
 ///
-/// Judged from the record alone: who holds which secret, and who decided what, is known there. Of
-/// G11 (bytes, memory) and G13 (keys) only that is told which operations decide. G17 is not among
-/// the design's: nobody does more than somebody gave.
+/// Judged from the record alone, which knows who holds which secret, and who decided what. G11
+/// (bytes, memory) and G13 (keys) are covered only as far as operations decide. G17 is not in the
+/// design: nobody gains more than somebody gave.
 public struct AttackGoals<Judge: AuthJudge> {
     let record: AttackRecord
     let rules: AuthRuleSet

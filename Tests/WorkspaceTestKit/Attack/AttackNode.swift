@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// A node that keeps to S-1 and S-2: it stores what is valid, and what that has in its past.
+/// A node that follows S-1 and S-2: it stores valid operations with their past.
 struct AttackNode<Judge: AuthJudge> {
     var judge: Judge
     private(set) var stored: Set<OperationID> = []

@@ -1,7 +1,7 @@
 import CRDTStore
 public import WorkspaceModel
 
-/// Somebody in the world of an attack.
+/// A person in the world of an attack.
 public struct AttackPerson: Sendable {
     /// What the report calls them.
     public let name: String
@@ -13,7 +13,7 @@ public struct AttackPerson: Sendable {
     public let isHonest: Bool
 }
 
-/// The end of somebody's membership, device or role, decided by somebody honest.
+/// The end of a membership, device or role, decided by an honest person.
 public struct AttackEnd: Sendable {
     /// What kinds there are.
     public enum Kind: Sendable {
@@ -32,7 +32,7 @@ public struct AttackEnd: Sendable {
     public let devices: [DeviceID]
 }
 
-/// All that happened in one attack: enough to judge it again, and without some of it.
+/// The events of one attack: enough to judge it again, also without some of them.
 public struct AttackRecord: Sendable {
     /// In the order of writing.
     public var written: [AttackWritten] = []

@@ -1,14 +1,14 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// A device and its box key, as a list of devices pairs them. Keys are told by numbers.
+/// A device with its box key, as in a list of devices. Keys are represented by numbers.
 public struct AttackPair: Hashable, Sendable {
     let device: DeviceID
     let box: Int
 }
 
-/// What a device signs when it enters somewhere: 4.0.1 of PROTOCOL.md. Signatures are symbols: one
-/// verifies for exactly what was signed, and only who holds a device's secret makes new ones.
+/// What a device signs when it is listed: 4.0.1 of PROTOCOL.md. Signatures are symbolic: one
+/// verifies for exactly what was signed, and only the holder of a device's secret makes new ones.
 public struct AttackWords: Hashable, Sendable {
     var type: Int
     /// The salt of the workspace; zero in create.
@@ -28,7 +28,7 @@ public enum AttackSeal: Hashable, Sendable {
     case recovery(DeviceID, box: Int, second: DeviceID)
 }
 
-/// One of `devices`: a pair, and some signature that was put beside it.
+/// An entry of `devices`: a pair with some signature.
 public struct AttackEntry: Hashable, Sendable {
     let pair: AttackPair
     let seal: AttackSeal?
@@ -41,7 +41,7 @@ public struct AttackProof: Hashable, Sendable {
     let entries: [AttackEntry]
 }
 
-/// What the layer that knows keys checks, under rules of which some may be missing.
+/// The checks of the layer that knows keys, possibly with some rules missing.
 struct AttackSignatures {
     let rules: AuthRuleSet
     /// The workspace of the attack; another one, with the same people, is 2.
@@ -93,7 +93,7 @@ struct AttackSignatures {
     }
 }
 
-/// One operation of the attack, with what only the layer that knows keys sees of it.
+/// One operation of the attack, with the parts that only the layer that knows keys sees.
 public struct AttackWritten: Sendable {
     /// The operation.
     public var operation: AuthOperation

@@ -1,9 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What honest people do: they cite what is valid at their node (S-7), under what their device
-/// holds there (V-2), and only what anybody would expect to work. Each says which goal is reached
-/// by the attackers when it does not.
+/// The operations of honest people: they cite what is valid at their node (S-7), under what their
+/// device holds there (V-2), and do only what anybody would expect to work. Each says which goal
+/// the attackers have reached if it does not.
 extension AttackWorld {
     /// Somebody honest, at work on a node.
     struct Worker {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// How the world begins: everybody comes in, and some have to go.
+/// The start of the world: everybody joins, and some are removed.
 extension AttackWorld {
     var owner: AttackPerson? { record.people["owner"] }
 

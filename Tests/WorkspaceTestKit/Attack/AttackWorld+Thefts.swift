@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Whose devices are stolen while the world begins, and who has seen that.
+/// Thefts of devices at the start of the world, and who has noticed them.
 extension AttackWorld {
     func steal(_ root: AuthOperation, _ door: OperationID) {
         stealDevice(root)

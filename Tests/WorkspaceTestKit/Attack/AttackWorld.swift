@@ -1,11 +1,12 @@
 import CRDTStore
 import WorkspaceModel
 
-/// A workspace under attack: an honest owner, admin, members and newcomers on three nodes, and
-/// adversaries who keep everything they ever saw, share it, and write whatever a judge takes.
+/// A workspace under attack: an honest owner, admin, members and newcomers on three
+/// nodes, and adversaries who keep everything they ever saw, share it, and write anything
+/// that a judge accepts.
 ///
-/// The judge decides what is refused and valid; who holds which secret, who signed what and who
-/// decided what is known to the world alone. `AttackGoals` compares the two.
+/// The judge decides what is refused and valid; only the world knows who holds which secret, who
+/// signed what and who decided what. `AttackGoals` compares the two.
 public final class AttackWorld<Judge: AuthJudge> {
     /// What happened so far.
     public internal(set) var record = AttackRecord()

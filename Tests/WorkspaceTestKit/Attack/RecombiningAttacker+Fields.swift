@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What attackers put into fields: whatever they have seen, or can make.
+/// The attackers' values for fields: anything they have seen, or can make.
 extension AttackWorld {
     func anyMember() -> MemberID {
         let people = record.people.values.sorted { $0.name < $1.name }

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Stories of several parts that fit together, which chance alone puts together too seldom.
+/// Attacks of several matching parts, which chance alone seldom combines.
 extension AttackWorld {
     /// What attackers hold of honest people.
     var stolenDevices: [DeviceID] {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What goes with a device that an end ends again, as nothing else has bound it: V-11.
+/// What loses effect with a device that is ended again, because only it had bound that: V-11.
 extension AuthDefinition {
     /// What the device that an end ends has bound to the member, as far as a grant knows and the end
     /// does not.

@@ -202,7 +202,7 @@ extension AuthDefinition {
     }
 }
 
-/// What the definitions of other documents ask.
+/// Queries from the definitions of other documents.
 extension AuthDefinition {
     /// The operation of that id; `nil` where it was refused.
     func operation(_ id: OperationID) -> AuthOperation? {

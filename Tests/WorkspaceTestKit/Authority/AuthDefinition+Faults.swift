@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What an operation's own bytes and its past decide: 4.0.2 of PROTOCOL.md. Each function returns
-/// the rule that is broken.
+/// The rules on an operation's own bytes and its past: 4.0.2 of PROTOCOL.md. Each function returns
+/// the violated rule.
 extension AuthDefinition {
     /// A-5, which holds for all versions.
     func framed(_ fact: inout Fact) -> String? {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Ends of a member's own devices that count again, under other grants: V-10.
+/// Ends of a member's own devices that count again under other grants: V-10.
 extension AuthDefinition {
     /// Whether a device ends itself, and knows that another one took its place.
     func isFinalEnd(_ fact: Fact) -> Bool {

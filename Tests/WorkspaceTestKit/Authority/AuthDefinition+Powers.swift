@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The faults of what changes the power of others.
+/// The faults of operations that change the rights of others.
 extension AuthDefinition {
     ///
     func grantFault(_ fact: Fact, _ author: Given, _ words: RoleGrant) -> String? {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What takes validity from what: 4.0.3 of PROTOCOL.md.
+/// Which operations void which: 4.0.3 of PROTOCOL.md.
 extension AuthDefinition {
     /// What an operation needs valid: its grant, of an admit its invite, of an invite the wsset.
     func supports(of fact: Fact) -> [Int] {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What a past says of a member's devices, from the oldest on: 4.0 of PROTOCOL.md, Age, rank, barred.
+/// A member's devices according to a past, the oldest first: 4.0 of PROTOCOL.md, Age, rank, barred.
 extension AuthDefinition {
     /// A device and what binds it.
     struct Binding: Hashable {

@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Phrases that stand under a grant for one that it lists, whose place they took, and those that it does not
+/// Phrases that count under a grant in the place of a listed one, and phrases that it does not
 /// give: V-12 and V-13.
 extension AuthDefinition {
     /// Which end counts so, under which grant, behind which device and how many phrases behind.

@@ -1,11 +1,11 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// The rules of authority as PROTOCOL.md, 4, says them, recursively, with pasts as plain sets.
+/// The rules of authority as in PROTOCOL.md, 4, recursively, with pasts as plain sets.
 ///
-/// Slow, and written from the text alone, without a look at `AuthEvaluator`: what the two say of
-/// the same operations must agree. Comments name the rules by number. What the layer that knows
-/// keys decides (A-1 to A-4, parts of cuts) is in `AuthOperation.isWellBound`.
+/// Slow, and written from the text alone, without looking at `AuthEvaluator`: their results for the
+/// same operations must agree. Comments name the rules by number. The decisions of the layer that
+/// knows keys (A-1 to A-4, parts of cuts) are in `AuthOperation.isWellBound`.
 public final class AuthDefinition {
     /// Which rules hold: all of them, unless a test takes some away.
     public let rules: AuthRuleSet

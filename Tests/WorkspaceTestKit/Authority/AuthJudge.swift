@@ -1,7 +1,7 @@
 public import CRDTStore
 public import WorkspaceModel
 
-/// What says who may do what: the evaluator of the program, or the definition of the rules.
+/// A judge of authority: the program's evaluator, or the definition of the rules.
 public protocol AuthJudge {
     /// Takes an operation whose citations were offered before.
     ///
@@ -98,7 +98,7 @@ public struct EvaluatorJudge: AuthJudge {
     }
 }
 
-/// The definition as a judge. Many share one book of what never changes.
+/// The definition as a judge. Many share one table of unchanging facts.
 public final class DefinitionJudge: AuthJudge {
     /// What is said of operations by their bytes and pasts.
     public let book: AuthDefinition

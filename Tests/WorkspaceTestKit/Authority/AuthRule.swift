@@ -1,7 +1,7 @@
-/// The rules of PROTOCOL.md, 4, and their parts, so that each can be taken away alone: a rule that
-/// nothing misses when it is gone is one that nothing tests.
+/// The rules of PROTOCOL.md, 4, and their parts, so that each can be disabled separately: a rule
+/// whose absence goes unnoticed is not tested.
 ///
-/// What is missing here, `RecombiningAttacker` cannot do without: that a reference exists at all.
+/// Not listed is what `RecombiningAttacker` itself needs: that a reference exists at all.
 public enum AuthRule: String, CaseIterable, Sendable {
     // 4.0.1. What a signature covers is judged by who knows keys: the attacker's world.
     case a1Type, a1Workspace, a1Context, a1Answerer, a1Member, a1List, a2, a3, a4
@@ -37,7 +37,7 @@ public enum AuthRule: String, CaseIterable, Sendable {
     }
 }
 
-/// Which rules hold.
+/// The enabled rules.
 public struct AuthRuleSet: Hashable, Sendable {
     /// The rules that were taken away.
     public var missing: Set<AuthRule> = []

@@ -1,4 +1,4 @@
-/// A set of the operations of one document, each named by its place among those that were taken.
+/// A set of operations of one document, each represented by its index in order of arrival.
 public struct PlainSet: Hashable, Sequence, Sendable {
     private var words: [UInt64] = []
 

@@ -1,7 +1,7 @@
 public import BlobStore
 public import PeerNode
 
-/// The owner's files of a node that has no disk, by their paths.
+/// The owner's files of a node without a disk, by path.
 public final class MemoryFilePlaces: FilePlaces {
     /// What lies where.
     public var files: [String: [UInt8]] = [:]

@@ -3,10 +3,11 @@ import PeerNode
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What all nodes of a world did, as three hashes: two programs that behave alike have the same.
+/// The actions of all nodes in a world, as three hashes: programs that behave
+/// alike have equal ones.
 ///
-/// Words for people are left out: messages and hints of errors and warnings, and what a line of the
-/// log says behind its first word. They may be said better while the nodes behave as before.
+/// Texts for people are excluded: messages and hints of errors and warnings, and the part of a log
+/// line after its first word. Their wording may improve without a change of behaviour.
 public struct BehaviourHashes: Sendable, Equatable {
     /// Of what was sent, dialled, answered and closed, with the time of each, and of every deadline:
     /// 16 hexadecimal digits.

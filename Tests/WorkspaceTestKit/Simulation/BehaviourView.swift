@@ -1,7 +1,7 @@
 import CRDTStore
 
-/// A table of what is derived, as rows that mean the same in two stores: documents, operations,
-/// grants and logs stand there by their names, and not by the numbers that a store gave them.
+/// A derived table as rows that are comparable between two stores: documents, operations, grants
+/// and logs are represented by their names, not by a store's numbers.
 struct BehaviourView {
     let name: String
     /// Expressions over the row `t`; they order the rows, and together are all that the row says.

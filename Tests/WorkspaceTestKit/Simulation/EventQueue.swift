@@ -1,4 +1,4 @@
-/// Events of a virtual clock, in the order of their times and, at one time, of their making.
+/// Events of a virtual clock, ordered by time and, for equal times, by creation.
 struct EventQueue {
     private struct Entry {
         let due: UInt64

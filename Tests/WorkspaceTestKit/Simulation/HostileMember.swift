@@ -3,8 +3,7 @@ public import SyncProtocol
 public import WorkspaceCrypto
 public import WorkspaceModel
 
-/// Everything that a real member holds: its keys, its grant and the workspace's secrets. With it a
-/// test says and signs whatever it likes.
+/// A real member's keys, grant and workspace secrets, with which a test signs anything.
 public struct HostileMember: Sendable {
     /// Signs its operations.
     public let signing: SigningKey
@@ -68,7 +67,7 @@ public struct HostileMember: Sendable {
     }
 }
 
-/// One branch of a log that a hostile member writes, well made as long as no field is bent.
+/// One branch of a log by a hostile member, well-formed unless a field is changed.
 public struct HostileLog {
     /// Who signs.
     public let author: HostileMember

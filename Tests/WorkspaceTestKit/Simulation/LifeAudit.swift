@@ -108,7 +108,7 @@ extension RandomLife {
     }
 }
 
-/// What one node shows of one workspace.
+/// One node's view of one workspace.
 private struct WorkspaceView {
     /// Of all that everybody sees.
     private(set) var summary = ""

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// How people found workspaces, invite others and come in.
+/// Founding workspaces, inviting and joining.
 extension RandomLife {
     func found(by index: Int, named name: String) {
         let node = world.nodes[index]

@@ -2,7 +2,7 @@ import CRDTStore
 import PeerNode
 import WorkspaceModel
 
-/// What goes wrong.
+/// The faults.
 extension RandomLife {
     func strike(_ fault: Fault) {
         guard let node = world.nodes.randomElement(using: &generator),

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// How everything is mended in the end.
+/// Repairing everything at the end.
 extension RandomLife {
     /// Mends everything, lets everybody in who is not, and waits until all agree.
     ///

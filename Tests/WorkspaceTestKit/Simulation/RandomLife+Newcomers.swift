@@ -1,8 +1,8 @@
 import PeerNode
 import WorkspaceModel
 
-/// Who comes in when all is over shows what everybody has kept: a newcomer gets all of it from one
-/// member, and has to be able to place it.
+/// Newcomers after the end reveal what everybody has kept: a newcomer gets all of it from one
+/// member, and must be able to place it.
 extension RandomLife {
     /// After `heal`: for every workspace and each of its members somebody comes in who reaches
     /// nobody but that member.

@@ -1,8 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// People who come back by their recovery phrase in a new home, beside the old one or because that
-/// one is lost.
+/// People who recover by their phrase in a new home, beside the old one or because that is lost.
 extension RandomLife {
     /// Somebody who is in everywhere types the words into a new home. The old one may be lost by
     /// then: it never starts again, and is revoked from the new one.

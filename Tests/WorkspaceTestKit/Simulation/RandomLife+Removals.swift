@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// Founders who remove people by chance. Nobody removed comes back in the same life.
+/// Founders who remove people at random. Nobody removed returns in the same life.
 extension RandomLife {
     /// Whether the node was removed from the workspace with this place in `members`.
     func isRemoved(_ index: Int, from workspace: Int) -> Bool {

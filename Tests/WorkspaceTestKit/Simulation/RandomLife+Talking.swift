@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What people say, take back and say about it.
+/// Messages, deletions and annotations.
 extension RandomLife {
     func sendSomething() {
         guard let (workspace, index) = pickMember() else { return }

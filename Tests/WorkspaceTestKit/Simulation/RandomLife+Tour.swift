@@ -1,8 +1,8 @@
 import PeerNode
 import WorkspaceModel
 
-/// What the dice of `work` never do, done once by each of a few people, so that every part of the
-/// node has done something.
+/// Actions that `work` never chooses, done once by each of a few people, so that every part
+/// of the node is used.
 extension RandomLife {
     /// Plays the short life that stands for how nodes behave: by chance, healed, a tour, by chance
     /// again, healed, and a tour.

@@ -1,11 +1,11 @@
 import PeerNode
 import WorkspaceModel
 
-/// People and misfortune by chance: several nodes that found, invite, join and talk while links
-/// break, nodes crash and clocks jump. Then everything heals.
+/// People and faults at random: several nodes that found, invite, join and talk while links break,
+/// nodes crash and clocks step. Then everything is repaired.
 ///
-/// Which sorts of misfortune there are is drawn for each seed, since some bugs need the absence of
-/// others ("swarm testing", Groce et al., ISSTA 2012).
+/// The kinds of faults are drawn for each seed, since some bugs need the absence of others ("swarm
+/// testing", Groce et al., ISSTA 2012).
 public final class RandomLife {
     /// What may go wrong.
     public enum Fault: CaseIterable, Sendable {

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What tests of the simulation do all the time.
+/// Steps common to tests of the simulation.
 public enum Scenes {
     /// Makes an identity and a workspace, and an invite for many.
     ///

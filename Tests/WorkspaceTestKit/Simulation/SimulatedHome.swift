@@ -1,7 +1,7 @@
 public import CRDTStore
 public import PeerNode
 
-/// The files of a home, in memory. They outlive crashes, as files do.
+/// The files of a home in memory. They survive crashes, as real files do.
 public final class SimulatedHome: HomeFiles {
     private var identity: [UInt8]?
     private var guardSlots: [[UInt8]?] = [nil, nil]

@@ -1,4 +1,4 @@
-/// Who may be at one end of a connection: a node, or a test that plays a hostile one.
+/// One side of a connection: a node, or a test that plays a hostile one.
 public protocol SimulatedHost: AnyObject {
     /// `10.0.0.1` and so on; different for everybody.
     var hostAddress: String { get }
@@ -118,7 +118,7 @@ public final class SimulatedConnection {
     }
 }
 
-/// All connections, and who reaches whom.
+/// All connections, and which hosts can reach each other.
 public final class SimulatedNetwork {
     private let world: SimulatedWorld
     private var hosts: [any SimulatedHost] = []

@@ -3,7 +3,7 @@ public import PeerNode
 import WorkspaceCrypto
 public import WorkspaceModel
 
-/// One home in the simulation: the real host, core and store, started, crashed and started again.
+/// One home in the simulation: the real host, core and store, started, crashed and restarted.
 public final class SimulatedNode: SimulatedHost {
     private unowned let world: SimulatedWorld
     /// Its place in `SimulatedWorld.nodes`.

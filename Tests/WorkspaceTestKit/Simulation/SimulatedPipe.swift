@@ -1,5 +1,5 @@
-/// One direction of a connection: bytes arrive in order or not at all, in pieces of any size, some
-/// time after they were sent, as TCP delivers them.
+/// One direction of a connection: bytes arrive in order or not at all, in pieces of any size, with
+/// a delay, as TCP delivers them.
 ///
 /// ```
 /// write ──▶ waiting ──window──▶ flight ──latency──▶ deliver

@@ -2,8 +2,8 @@ import PeerNode
 private import WorkspaceCrypto
 import WorkspaceModel
 
-/// A hash over everything that all nodes did, with times: two runs of one seed have the same one,
-/// in any process.
+/// A hash over all actions of all nodes, with times: equal for two runs of one
+/// seed, in any process.
 public struct TraceHash: Sendable, Equatable {
     /// 32 bytes that stand for all effects so far.
     public private(set) var bytes = [UInt8](repeating: 0, count: 32)

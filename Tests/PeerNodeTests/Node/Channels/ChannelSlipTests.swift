@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Commands that would do nothing, and questions that are short.
+/// Commands without an effect, and abbreviated requests.
 struct `A slip of the pen` {
     private typealias Table = `Private channels`.Table
 

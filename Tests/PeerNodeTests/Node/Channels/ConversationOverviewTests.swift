@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What is kept of every conversation, so that a page of a list costs what is on it.
+/// The cached summary of every conversation, so that a page of a list costs only its own rows.
 struct `What lists know of conversations` {
     private typealias Table = `Private channels`.Table
 
@@ -146,7 +146,7 @@ struct `What lists know of conversations` {
     }
 }
 
-/// Ada, Bob with his phone, and Cleo; what they do is left to chance.
+/// Ada, Bob with his phone, and Cleo, acting at random.
 private struct Play {
     let table: `Private channels`.Table
     let phone: BenchNode

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Who follows a channel, where an admission loses its effect: Ann lets Joon in while Mina, who
-/// cannot know, removes Ann.
+/// The followers of a channel after an admission is voided: Ann admits Joon while Mina, who cannot
+/// know, removes Ann.
 struct `Followers of a channel` {
     let bench = CoreBench()
     let mina: BenchNode
@@ -61,8 +61,8 @@ struct `Followers of a channel` {
     }
 }
 
-/// What somebody said last before a removal that does not know it has no effect, and what was said
-/// before that counts again.
+/// The last follow operation before a removal that does not know it has no effect, and the earlier
+/// one counts again.
 struct `Followers of a channel whose last word is cut off` {
     @Test func `are those of the word before, on every node`() throws {
         let bench = CoreBench()
@@ -95,7 +95,7 @@ struct `Followers of a channel whose last word is cut off` {
     }
 }
 
-/// Anybody may date a word as he likes, and say it as often as he likes.
+/// Anybody may choose the date of an operation, and repeat it any number of times.
 struct `Followers of a channel of whom somebody says so at the end of time` {
     private let bench = CoreBench()
     private let mina: BenchNode

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// A guest that does not keep to it, with the keys that it has.
+/// A guest that ignores its limits, with the keys that it has.
 struct `A guest makes` {
     @Test(arguments: [false, true])
     func `no channel with others in it, and was one only as a member`(isMember: Bool) throws {

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// Ada owns the workspace and the private channel "board", in which Bob is too. Gita is a guest of
+/// Ada owns the workspace and the private channel "board", which Bob is in too. Gita is a guest of
 /// "board", Cleo a member who is not in it.
 struct GuestTable {
     let bench = CoreBench()
