@@ -124,8 +124,8 @@ enum AuthorityBench {
         return time / Double(asked)
     }
 
-    /// The owner removes plain members, and then an admin, without having heard of all that this
-    /// admin and whoever he let in did.
+    /// The owner removes plain members, and then an admin, without having everything that this
+    /// admin, and the members he admitted, wrote.
     private static func removals(
         _ evaluator: AuthEvaluator, _ workspace: inout LargeWorkspace, _ figures: inout Figures
     ) throws {

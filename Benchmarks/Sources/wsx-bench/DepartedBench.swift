@@ -21,7 +21,7 @@ enum DepartedBench {
                 }
                 figures.add("removal_ms_up_to_\(size)", Figures.quantile(0.5, of: removals) * 1e3)
                 try measure(size, owner, in: folder, options, &figures)
-                // Whoever measures is put out as well.
+                // The measuring member is removed as well.
                 gone += 1
             }
         }

@@ -64,7 +64,7 @@ private struct Changes {
 
     var document: DocumentID { Hash.name("seats", [0, 0]) }
     private var root: OperationID { OperationID(sameBytesAs: document) }
-    /// Some logs of whoever comes and goes.
+    /// Some logs of a member who joins and leaves.
     var logs: [LogName] {
         (1...4).map {
             LogName(document: document, device: DeviceID(words: ($0, 0, 0, 0)), incarnation: 1)

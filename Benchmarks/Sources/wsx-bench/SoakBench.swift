@@ -73,7 +73,7 @@ enum SoakBench {
 private struct Soak {
     private(set) var times: [Double] = []
     let messages: Int
-    /// Processor time of one node for one message, whoever wrote it.
+    /// Processor time of one node for one message by any author.
     let microseconds: Double
     /// Operations that a message brought with it, itself too.
     let operations: Double
