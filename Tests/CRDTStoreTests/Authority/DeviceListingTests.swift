@@ -51,7 +51,7 @@ struct `Whose devices are listed` {
                 }
             }
         }
-        #expect(barred > 20 && unbound > 5 && chosen > 20, "\(barred) \(unbound) \(chosen)")
+        #expect(barred > 10 && unbound > 2 && chosen > 5, "\(barred) \(unbound) \(chosen)")
     }
 
     /// Compares both for pasts of all kinds.
