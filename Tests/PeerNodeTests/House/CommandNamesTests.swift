@@ -38,7 +38,7 @@ struct `Names of commands` {
     /// Every literal that is a name, as `path:line: what stands before it`.
     private func places(in file: SourceTree.File) throws -> [String] {
         // The search looks at each place for each name; most files have none between two quotes.
-        let parts = file.lines.joined(separator: "\n").components(separatedBy: "\"")
+        let parts = file.lines.joined(separator: "\n").split(separator: "\"").map(String.init)
         guard !Set(parts).isDisjoint(with: Self.names) else { return [] }
         let words = Self.names.map { $0.replacing(".", with: #"\."#) }.joined(separator: "|")
         return try file.places(
