@@ -13,8 +13,7 @@ public struct Command: Sendable {
     public let line: CommandLineForm?
     /// What it does, in one sentence that starts with a verb.
     public let summary: String
-    /// Its parameters, in the order in which help lists them, including those that all commands
-    /// take.
+    /// Its parameters in the order of help, including those that all commands take.
     public let parameters: [ParameterDefinition]
     /// Those of them that are sent over the socket.
     public let remoteParameters: [ParameterDefinition]

@@ -38,8 +38,7 @@ extension Messages {
         store.operations.spans(of: branch).contains { $0.validThrough != .max }
     }
 
-    /// Judges again the content that cites these grants, everywhere in a document, and shows and
-    /// hides it.
+    /// Judges, shows and hides again the content of a document that cites these grants.
     ///
     /// - Parameter grants: their short numbers; `nil` for all there are.
     /// - Returns: whether anything changed.

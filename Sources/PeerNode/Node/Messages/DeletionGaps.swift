@@ -10,8 +10,7 @@ extension Messages {
         case nowhere
         /// A message in a thread, or outside any.
         case message(thread: MessageKey?)
-        /// There is no redaction, or it cannot be read: what was displayed stays, if it may be
-        /// seen.
+        /// There is no redaction, or it cannot be read: what was displayed stays, if allowed.
         case unknown
     }
 

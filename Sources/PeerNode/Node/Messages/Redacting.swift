@@ -77,8 +77,7 @@ extension Messages {
     func settleRedactions() throws(StorageError) {
         guard !redactionReviews.isEmpty, mayWrite, !workspaces.isEmpty else { return }
         var budget = redactionBudget
-        // No document has to wait for the redactions that somebody causes to be judged again in
-        // another one.
+        // No document has to wait for redactions that are judged again in another one.
         let limit = Limits.redactionsWeighedPerTurnMax / redactionReviews.count
         for number in redactionReviews.keys.sorted() {
             guard let row = store.operations.document(numbered: number),

@@ -72,9 +72,8 @@ extension Messages {
         try noteLate([late], about: message, in: workspace)
     }
 
-    /// Called when a message turns out to be deleted by the local member. Its annotations may have
-    /// arrived before this node knew of the deletion, and the redaction names only those that its
-    /// author had seen.
+    /// Called when a message turns out to be deleted by the local member. Annotations may have
+    /// arrived before that was known; the redaction names only those that its author had seen.
     func noteDeleted(
         _ message: ViewStore.MessageRow, _ deletion: ViewStore.Deletion, in workspace: Workspace
     ) throws(StorageError) {
@@ -90,8 +89,7 @@ extension Messages {
         else { return }
         let isOwn =
             core.membership.author(ofGrant: message.grant, in: workspace) == workspace.member
-        // A member who has lost the right would write operations without effect, one for each new
-        // annotation.
+        // A member who has lost the right would write an operation in vain for each annotation.
         guard mayDelete(isOwn: isOwn, in: channel, of: workspace) else { return }
         for arrival in arrivals {
             lateWords.append(

@@ -1,8 +1,7 @@
 import WorkspaceModel
 
 extension Command {
-    /// The commands for read markers, notice settings, and preferences that all of a person's
-    /// devices share.
+    /// The commands for read markers, notice settings and shared preferences.
     static let readingCommands = [
         readMark, readStatus, unreadGet, channelMute, channelNotify, preferenceGet, preferenceSet,
         preferenceList,
