@@ -1,15 +1,15 @@
 public import WorkspaceModel
 
-/// Confirmed operations, and those that wait for a confirmation.
+/// Which operations are confirmed, and which wait for a confirmation.
 struct AuthConfirmations: Sendable {
-    /// How many valid confirmations an operation has that are stronger than it.
+    /// How many valid confirmations that are stronger than it an operation has.
     var counts: [Int: Int] = [:]
-    /// What a member or admin did that others build on, and ends, that nobody has confirmed.
+    /// Unconfirmed operations by members or admins on which others build, and unconfirmed own ends.
     var missing: Set<Int> = []
-    /// By phrase which of its final ends another member's valid confirmation names: that of the strongest
-    /// one.
+    /// For each phrase, which of its final ends is chosen: the one that the strongest valid
+    /// confirmation by another member names (F-16).
     var chosen: [OwnDevice: ChosenEnd] = [:]
-    /// The phrases of which another one is chosen since `missing` was brought up to date.
+    /// The phrases whose chosen end has changed since `missing` was brought up to date.
     var rechosen: Set<OwnDevice> = []
 
     struct ChosenEnd {
@@ -24,14 +24,15 @@ struct AuthConfirmations: Sendable {
     }
 }
 
-/// Whoever gives up a device, or leaves, may not know of all that was done with it, and others have
-/// built on that. It stays where somebody stronger has confirmed it (PROTOCOL.md, 4.0.3, V-6). And the
-/// end itself stays the only one: what ends the same once more, as if before it, has no effect.
+/// A member who revokes a device or leaves may not know all that was done with the device, while
+/// others have built on it. An operation that somebody stronger has confirmed is kept (PROTOCOL.md,
+/// 4.0.3, V-6). A confirmed own end also stays the only one: another that ends the same, dated as
+/// if before it, has no effect.
 extension AuthVerdicts {
-    /// Counts a confirmation that has become valid, or is so no more. How strong it is never changes,
-    /// so a weaker one is never looked at again.
+    /// Counts a confirmation that has become valid, or is valid no longer. Its rank never changes,
+    /// so a weaker one is never examined again.
     ///
-    /// - Returns: what is confirmed now and was not before, or the other way round.
+    /// - Returns: what is confirmed now and was not before, or the reverse.
     mutating func countConfirmations(by index: Int) -> [Int] {
         let isValid = records[index].isValid
         chooseEnds(by: index)
@@ -44,22 +45,23 @@ extension AuthVerdicts {
         }
     }
 
-    /// The records of what an operation confirms.
+    /// The records of the operations that a confirmation names.
     private func confirmedRecords(by index: Int) -> [Int] {
         let named = records[index].cited.confirmed
         guard !placed.further.endsAgain.isEmpty else { return named }
         return named.flatMap { placed.everyRecord(of: $0) }
     }
 
-    /// Whether a confirmation is strong enough for an operation. Under a grant that gives a phrase
-    /// ranked behind an end's, nobody confirms their own end: a thief with the old words would.
+    /// Whether a confirmation is strong enough for an operation. Under a grant that does not give
+    /// the phrase to the member (V-13), a member's own confirmation does not count: a thief with
+    /// the old phrase would write it.
     private func mayConfirm(_ confirmation: Int, _ index: Int) -> Bool {
         placed.isStronger(confirmation, than: index)
             && !(records[index].again.isUnlisted
                 && records[confirmation].author == records[index].author)
     }
 
-    /// Counts those that were there before an end's record under another grant.
+    /// Counts the confirmations that were there before an end got a record under another grant.
     mutating func countConfirmations(of index: Int) {
         guard let end = records[index].again.original else { return }
         let count = (placed.further.confirms[end] ?? []).count {
@@ -68,8 +70,8 @@ extension AuthVerdicts {
         confirmations.counts[index] = count > 0 ? count : nil
     }
 
-    /// Whether the author of a revocation gives up by it what was his own: as who wrote the operation,
-    /// or, of an admission, as the member who opened the invite.
+    /// Whether the author of a revocation gives up something of their own by it: as the member who
+    /// wrote the operation or, for an admission, as the member who opened the invite.
     func givesUp(_ revocation: Int, _ index: Int) -> Bool {
         switch records[revocation].aim {
         case .departure, .device:
@@ -81,7 +83,7 @@ extension AuthVerdicts {
     }
 
     /// Whether a final end takes what its phrase has revoked. That does not count as giving it up:
-    /// a thief with the old words would revoke the replacing phrase with them.
+    /// a thief with the old phrase would revoke its replacement that way.
     private func isReplaced(_ index: Int, by revocation: Int) -> Bool {
         guard records[revocation].again.isFinalEnd,
             case .removeDevice = records[index].operation.action
@@ -89,10 +91,10 @@ extension AuthVerdicts {
         return true
     }
 
-    /// Whether a valid operation that is stronger confirms it.
+    /// Whether a valid, stronger confirmation names it.
     func isConfirmed(_ index: Int) -> Bool { confirmations.counts[index] != nil }
 
-    /// The invite of an unconfirmed admission, if the invite is only kept by a confirmation itself:
+    /// The invite of an unconfirmed admission, if the invite itself is only kept by a confirmation:
     /// a thief of the device that opened it still has the link.
     func lapsedInvite(of index: Int) -> Int? {
         guard records[index].operation.action.isAdmission,
@@ -102,9 +104,9 @@ extension AuthVerdicts {
     }
 }
 
-/// What an admin's device has to confirm.
+/// What an admin's device has to confirm (F-16).
 extension AuthVerdicts {
-    /// Takes up a new verdict on one operation.
+    /// Applies a new verdict on one operation.
     mutating func updateUnconfirmed(by index: Int) {
         for other in confirmedRecords(by: index) + takeRechosen() + [index] {
             if awaitsConfirmation(other) {
@@ -115,14 +117,14 @@ extension AuthVerdicts {
         }
     }
 
-    /// The same for all of them.
+    /// The same for all operations.
     mutating func findUnconfirmed() {
         confirmations.missing = Set(records.indices.filter { awaitsConfirmation($0) })
         confirmations.rechosen = []
     }
 
-    /// Of the final ends of a phrase the one that somebody has confirmed waits for stronger ones, also where
-    /// it is void until they do; the others wait for nobody (PROTOCOL.md, 4.0.6, F-16).
+    /// Of the final ends of a phrase, only the chosen one waits for stronger confirmations, even
+    /// while it is void without them (PROTOCOL.md, 4.0.6, F-16).
     private func awaitsConfirmation(_ index: Int) -> Bool {
         guard placed.rules == .workspace, !isConfirmed(index) else { return false }
         if let chosen = phrase(ofFinalEnd: index).flatMap({ confirmations.chosen[$0] }) {
@@ -131,17 +133,18 @@ extension AuthVerdicts {
         return records[index].isValid && wantsConfirmation(index)
     }
 
-    /// Whether its author, or whoever has one of that one's devices, could undo what others rely on: what a
-    /// member or admin did on which they build, and an end of the own part, which another one could come
-    /// before. What an owner did nobody else could confirm who is weaker than that.
+    /// Whether its author, or somebody with one of the author's devices, could undo what others
+    /// rely on. That is so for what a member or admin did and others build on, and for an own end,
+    /// which another own end could precede. What an owner did can only be confirmed by somebody
+    /// stronger than that owner.
     func wantsConfirmation(_ index: Int) -> Bool {
         let operation = records[index].operation
         return operation.isOwnEnd
             || operation.canBeKept && restsOnOthers(index)
     }
 
-    /// Whether somebody who is no owner can take an operation back: who wrote it, or who opened the
-    /// invite by which it lets somebody in.
+    /// Whether a member who is not an owner can take an operation back: its author, or the member
+    /// who opened the invite of an admission.
     private func restsOnOthers(_ index: Int) -> Bool {
         func isOthers(_ role: Role?) -> Bool { role == .admin || role == .member }
         if isOthers(records[index].actingRole) { return true }
@@ -153,8 +156,8 @@ extension AuthVerdicts {
 }
 
 extension AuthEvaluator {
-    /// How many operations a confirmation is the only one of, that rest on the word of somebody who is no
-    /// owner or end their author's own part.
+    /// How many operations have this confirmation as their only one, and either rest on an
+    /// operation of somebody who is not an owner or are own ends.
     public func confirmedAlone(by id: OperationID) -> Int {
         guard let index = indices[id], records[index].isValid else { return 0 }
         return records[index].cited.confirmed.count { named in
@@ -165,8 +168,8 @@ extension AuthEvaluator {
         }
     }
 
-    /// The strongest confirmation by which an operation has effect though its author gave it up; `nil`
-    /// where it needs none.
+    /// The strongest confirmation that keeps an operation in effect although its author gave it up;
+    /// `nil` if it needs none.
     ///
     /// - Cost: linear in the document.
     public func confirmation(keeping id: OperationID) -> OperationID? {
@@ -177,12 +180,12 @@ extension AuthEvaluator {
         }.min { placed.isStronger($0, than: $1) }.map { records[$0].operation.id }
     }
 
-    /// What members and admins did on which others build, and ends, that nobody has confirmed, as far as a
-    /// device would be stronger by writing now: valid operations, those that are about people first, else
-    /// in the order in which they came.
+    /// The unconfirmed operations of members and admins on which others build, and own ends, that
+    /// are weaker than what a device would write now: valid operations, first those about people,
+    /// then in order of arrival.
     ///
-    /// - Parameter grant: the one that it would cite.
-    /// - Cost: linear in what is not confirmed.
+    /// - Parameter grant: the grant that the device would cite.
+    /// - Cost: linear in the number of unconfirmed operations.
     public func unconfirmed(for device: DeviceID, under grant: OperationID) -> [OperationID] {
         guard let index = placed.grant(grant, of: device),
             let exposure = verdicts.contentExposure(index, device)

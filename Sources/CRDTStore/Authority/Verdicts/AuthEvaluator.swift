@@ -1,26 +1,26 @@
 public import WorkspaceModel
 
-/// Decides who may do what: the authority document of one workspace, judged.
+/// Decides who may do what: judges the authority document of one workspace.
 ///
-/// The verdicts are a pure function of the set of operations added. Operations arrive in any
-/// causal order; each is judged on arrival, and a revocation judges anew only what it reaches
-/// and what rests on that.
+/// The verdicts are a pure function of the set of operations added. Operations arrive in any causal
+/// order. Each is judged on arrival, and a revocation causes new judgements only of what it hits
+/// and of what rests on that.
 ///
 ///     var evaluator = AuthEvaluator()
 ///     try evaluator.add(create)
 ///     let change = try evaluator.add(removal)
-///     change.becameInvalid  // what the removal took the effect from
+///     change.becameInvalid  // the operations that lost their effect by the removal
 ///
-/// How it works: every operation has a rank, and whatever bears on its validity is stronger than
-/// itself. Its grant, invite and policy are, by the way ranks are made; a revocation reaches only
-/// what is weaker. So one pass from the strongest to the weakest decides everything, and a change
-/// spreads only downwards.
+/// How it works: every operation has a rank, and whatever its validity depends on is stronger. Its
+/// grant, invite and policy are stronger by the definition of rank, and a revocation hits only
+/// weaker operations. So one pass from the strongest to the weakest decides everything, and a
+/// change spreads only downwards.
 ///
 /// - Cost: an addition is linear in the number of its citations and of the revocations that name
 ///   its author; memory is that of `CausalPast`.
-/// - Source: PROTOCOL.md, 4, whose reference evaluator this one equals.
+/// - Source: PROTOCOL.md, 4; the verdicts equal those of its reference evaluator.
 public struct AuthEvaluator: Sendable {
-    /// What was placed, and which of it has effect.
+    /// The placed operations and their verdicts.
     var verdicts: AuthVerdicts
 
     /// A document without operations.
@@ -32,17 +32,17 @@ public struct AuthEvaluator: Sendable {
             PlacedOperations(rules: rules, voiding: { AuthVerdicts($0).voids }))
     }
 
-    /// How many others were examined to judge what was added: the cost so far.
+    /// How many other operations were examined to judge those that were added: the cost so far.
     public var looks: Int { verdicts.looks &+ verdicts.placed.looks }
 
     /// How many operations were added.
     public var count: Int { indices.count }
 
-    /// Adds one operation and judges whatever it bears on.
+    /// Adds one operation and judges all that it affects.
     ///
     /// An operation that was added before changes nothing.
     ///
-    /// - Throws: `AuthError` when it has a fault, or cannot be placed; then nothing is changed.
+    /// - Throws: `AuthError` when it has a fault or cannot be placed; then nothing changes.
     @discardableResult
     public mutating func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
         guard indices[operation.id] == nil else { return AuthChange() }
@@ -56,8 +56,8 @@ public struct AuthEvaluator: Sendable {
 
     /// The document made of `operations`, in causal order, judged in one pass.
     ///
-    /// For starting up and for checking: the result equals that of adding one after the other.
-    /// What has a fault is left out, and what cites that.
+    /// For start-up and for checks: the result equals that of adding one after the other.
+    /// Operations with a fault are left out, and so are those that cite them.
     ///
     /// - Throws: `AuthError` for a second root.
     public static func evaluateFromScratch(
@@ -78,9 +78,9 @@ public struct AuthEvaluator: Sendable {
     }
 
     /// Takes back the operation that was added last, if it has no effect: nothing can rest on it
-    /// yet, so the document is as if it had never come.
+    /// yet, so the document is as if it had never arrived.
     ///
-    /// - Returns: whether it is gone.
+    /// - Returns: whether it was taken back.
     @discardableResult
     public mutating func withdraw(_ id: OperationID) -> Bool {
         guard let index = indices[id], !records[index].hasEffect, verdicts.placed.isLast(index)

@@ -2,12 +2,12 @@ import WorkspaceModel
 
 /// Who may invite, as far as verdicts depend on it (PROTOCOL.md, 4).
 extension AuthVerdicts {
-    /// The policy under which the author of an invite was not allowed to write it, if one was in
-    /// force in its past.
+    /// The policy that forbids an invite: one in force in the invite's past that does not allow its
+    /// author to invite.
     ///
-    /// Of the valid policies in the past the one with the largest (lam, rank, id) is in force.
-    /// Only policies that are stronger than the invite count: those of somebody weaker bind
-    /// nobody above him, and what bears on a verdict is always judged before it.
+    /// Of the valid policies in the past, the one with the largest (lam, rank, id) is in force.
+    /// Only policies stronger than the invite count: a policy binds nobody stronger than its
+    /// author, and whatever a verdict depends on is judged before it.
     func policy(forbidding index: Int) -> Int? {
         let record = records[index]
         guard case .invite(let terms) = record.operation.action,

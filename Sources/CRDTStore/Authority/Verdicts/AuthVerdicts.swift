@@ -2,24 +2,26 @@ import WorkspaceModel
 
 /// Which of the placed operations have effect, and why.
 ///
-/// Every operation has a rank, and whatever bears on its validity is stronger than itself: so one
-/// pass from the strongest to the weakest decides everything, and a change spreads only downwards.
+/// Every operation has a rank, and whatever its validity depends on is stronger: so one pass from
+/// the strongest to the weakest decides everything, and a change spreads only downwards.
 struct AuthVerdicts: Sendable {
     /// The placed operations.
     var placed: PlacedOperations
     /// What is confirmed, and what waits for a confirmation.
     var confirmations = AuthConfirmations()
-    /// In a private document: what counts no more since its owner's seat was handed on, by which transfer.
+    /// In a private document: what has no effect since an owner's seat was handed on, with the
+    /// transfer that did it (D-16).
     var handedOn: [Int: Int] = [:]
-    /// Valid grants that are in force no more for a reason from outside this document, which
-    /// judges nothing in it otherwise: see `PrivateLapses`.
+    /// Valid grants that are no longer in force for a reason from outside this document, which
+    /// affects no other verdict in it: see `PrivateLapses`.
     var lapsed: Set<Int> = []
-    /// How many others were looked at to judge what was added, but for what placing has cost.
+    /// How many other operations were examined for verdicts; the cost of placing them is counted
+    /// apart.
     var looks = 0
 
     init(_ placed: PlacedOperations) { self.placed = placed }
 
-    /// What was placed, in the order of arrival: read without a copy.
+    /// The placed operations in order of arrival: read without a copy.
     var records: SharedArray<AuthRecord> { _read { yield placed.records } }
 
     /// Places an operation, leaving its verdict open.
@@ -29,12 +31,13 @@ struct AuthVerdicts: Sendable {
         return index
     }
 
-    /// Forgets what was found of the operations from `index` on, which are taken back.
+    /// Forgets the confirmations of the operations from `index` on, which are taken back.
     mutating func forget(from index: Int) {
         for index in records.indices[index...] { confirmations.forget(index) }
     }
 
-    /// One pass, strongest first: when an operation is judged, all that can bear on it has been.
+    /// One pass, strongest first: when an operation is judged, all that its verdict can depend on
+    /// is judged.
     mutating func judgeAll() {
         let order = records.indices.filter { records[$0].fault == nil }
             .sorted { records[$0].rank < records[$1].rank }
@@ -56,7 +59,7 @@ struct AuthVerdicts: Sendable {
         findUnconfirmed()
     }
 
-    /// Judges `first` and then, strongest first, whatever a changed verdict bears on.
+    /// Judges `first` and then, strongest first, all that depends on a changed verdict.
     mutating func settle(from first: Int) -> AuthChange {
         var queue = RankQueue()
         for index in placed.everyRecord(of: first) {
@@ -89,7 +92,7 @@ struct AuthVerdicts: Sendable {
         return changed.change { (records[$0].operation.id, records[$0].hasEffect) }
     }
 
-    /// - Returns: the devices that another end cuts off now, or none any more.
+    /// - Returns: the devices whose cutting end has changed, or that no end cuts off any longer.
     private mutating func take(_ ruling: AuthRuling, at index: Int) -> [DeviceID] {
         let wasValid = records[index].isValid
         placed.records[index].take(ruling)
@@ -106,10 +109,11 @@ struct AuthVerdicts: Sendable {
         exposure.targets.reduce(0) { $0 + (placed.reach.revocations[$1]?.count ?? 0) }
     }
 
-    /// The operations whose verdict may change because that of `index` just did, but for those that it
-    /// hits.
+    /// The operations whose verdict may change because that of `index` just did, except those that
+    /// it hits.
     private func affected(by index: Int) -> [Int] {
-        // What stands behind a phrase and waits is judged when that is followed.
+        // An end by a phrase that stands behind another one waits until a final end names it
+        // (V-12).
         var affected = records[index].dependants.filter {
             records[$0].fault == nil && (records[$0].stands || hasFollowed($0))
         }
@@ -120,8 +124,9 @@ struct AuthVerdicts: Sendable {
         return affected
     }
 
-    /// Those that a revocation hits. One that took effect can only take validity, one that lost it only
-    /// give it back. Of the records of one end the strongest alone makes a difference.
+    /// The operations that a revocation hits. One that takes effect can only take validity, one
+    /// that loses it can only give it back. Of the records of one end only the strongest makes a
+    /// difference.
     private mutating func reached(by index: Int) -> [Int] {
         guard isStrongest(index) else { return [] }
         var reached: [Int] = []
@@ -133,12 +138,14 @@ struct AuthVerdicts: Sendable {
         return reached
     }
 
-    /// Those of some devices under the grant of an end that has part in what cuts them off.
+    /// The operations of some devices under the grant of an end that takes part in cutting them
+    /// off.
     private mutating func cutOff(by index: Int, _ devices: [DeviceID]) -> [Int] {
         guard !devices.isEmpty, let grant = records[index].grant else { return [] }
         let under = records[grant].dependants
         let targets = devices.map { AuthTarget.device($0) }
-        // What very many others certify is looked at under its own grant, and not once for each of them.
+        // If the devices bind very many others, the operations under the grant itself are examined,
+        // not those of every device.
         let isFewer = placed.hasExposed(at: targets, moreThan: under.count)
         let all = isFewer ? under : targets.flatMap(placed.exposed)
         let found =
@@ -150,8 +157,8 @@ struct AuthVerdicts: Sendable {
         }
     }
 
-    /// Whether the verdict may be another one now that a revocation takes effect, or loses it. What was
-    /// given up once is given up: any number of such words more changes nothing.
+    /// Whether the verdict may change now that a revocation takes effect, or loses it. What was
+    /// given up stays given up: further revocations of that kind change nothing.
     private func mayChange(_ index: Int, by revocation: Int) -> Bool {
         guard records[revocation].isValid else { return records[index].ruling != .valid }
         return records[index].ruling == .valid
@@ -164,7 +171,7 @@ struct AuthVerdicts: Sendable {
         if records[index].isOpaque || handedOn[index] != nil { return .none }
         guard hasFollowed(index) else { return .none }
         let record = records[index]
-        // Whether nothing but its own author's member has ended it, or what its grant leads back to.
+        // Whether only its own author's member has ended it, or the grants that it rests on.
         var isGivenUp = false
         var isDisplaced = false
         for support in record.supports where !records[support].isValid {
@@ -172,7 +179,7 @@ struct AuthVerdicts: Sendable {
             isGivenUp = true
             isDisplaced = records[support].isDisplaced
         }
-        // Who has the old words would put a device in, and revoke others by that.
+        // A thief with the old phrase would add a device, and revoke others with that.
         if isDisplaced, case .removeDevice = record.operation.action { return .none }
         guard lapsedInvite(of: index) == nil else { return .none }
         switch end(of: index) {
@@ -188,11 +195,11 @@ struct AuthVerdicts: Sendable {
         return isDisplaced ? .displaced : .standing
     }
 
-    /// Who has ended an operation.
+    /// By whom an operation was ended.
     private enum End { case givenUp, replaced, byOthers }
 
-    /// Whether valid revocations take the effect from an operation without fault, whether others than
-    /// such as give it up do, and if not whether it was given up with a phrase that was replaced.
+    /// Whether valid revocations take effect from an operation without fault: whether any does not
+    /// give it up, and if all do, whether it was given up with a replaced phrase.
     private func end(of index: Int) -> End? {
         var end: End?
         for revocation in revocations(taking: index) {
@@ -203,7 +210,7 @@ struct AuthVerdicts: Sendable {
         return end
     }
 
-    /// The strongest valid revocation that takes the effect from an operation without fault.
+    /// The strongest valid revocation that takes effect from an operation without fault.
     func revocation(voiding index: Int) -> Int? {
         if let transfer = handedOn[index] { return transfer }
         let isSpared = records[index].canBeKept && isConfirmed(index)
@@ -224,7 +231,7 @@ struct AuthVerdicts: Sendable {
 
 /// The verdict on an operation, in detail.
 enum AuthRuling: Hashable, Sendable {
-    /// A displaced one stands, but nobody is revoked by what it has let in.
+    /// A displaced operation stands, but no revocation under it has effect.
     case none, displaced, standing, kept, valid
 
     var isValid: Bool { self == .kept || self == .valid }
@@ -270,7 +277,7 @@ private struct ChangedRecords {
     }
 }
 
-/// Operations that wait to be judged, each once, the strongest in front: a binary heap.
+/// Operations that wait to be judged, each once, the strongest first: a binary heap.
 private struct RankQueue {
     private var heap: [(rank: AuthRank, index: Int)] = []
     private var waiting: Set<Int> = []

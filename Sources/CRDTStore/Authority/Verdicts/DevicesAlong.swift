@@ -1,19 +1,22 @@
 import WorkspaceModel
 
-/// Devices that lose effect together with ended ones, which had bound them
-/// (PROTOCOL.md, 4.0.3, V-11).
+/// Devices that lose effect together with the revoked ones that had bound them (PROTOCOL.md, 4.0.3,
+/// V-11).
 ///
-/// A chain of bindings leads to each device, from what let its member in. An end undoes what its
-/// device has bound and it does not know. Of the ends under one grant, the strongest first, the one that
-/// leaves no chain to a device hits what that device does under the grant.
+/// A chain of bindings leads to each device, starting with the operation that let its member in. An
+/// end undoes the bindings by its device that it does not know. Of the ends under one grant, taken
+/// strongest first, the one that leaves no chain to a device hits what that device does under the
+/// grant.
 ///
-/// - Cost: whenever such an end gains or loses its effect, a look for each binding that it undoes; where it
-///   is the first that undoes one, another for each of the member that the grant knows. Which end is the
-///   first that undoes a binding is kept, so that none is looked at for each other one.
+/// - Cost: whenever such an end gains or loses its effect, a look for each binding that it undoes;
+///   if it is the first that undoes one, another for each of the member's bindings that the grant
+///   knows. Which end is the first that undoes a binding is stored, so that none is examined once
+///   for every other one.
 extension AuthVerdicts {
-    /// Finds anew which devices the ends of a grant cut off, now that one has gained or lost its effect.
+    /// Recomputes which devices the ends of a grant cut off, now that one has gained or lost its
+    /// effect.
     ///
-    /// - Returns: the devices of which another end does it now, or none.
+    /// - Returns: the devices whose cutting end has changed, or that no end cuts off any longer.
     mutating func findCutOff(from index: Int) -> [DeviceID] {
         guard let undoing = records[index].again.undoing, let grant = records[index].grant else {
             return []
@@ -46,8 +49,8 @@ extension AuthVerdicts {
         return Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }.sorted()
     }
 
-    /// Notes of an end that has effect under several grants which of its records is the strongest, now that
-    /// one has gained or lost its effect.
+    /// Of an end that has effect under several grants, notes which of its records is the strongest,
+    /// now that one has gained or lost its effect.
     mutating func noteStrongest(_ index: Int, of end: Int) {
         let known = placed.further.strongest[end]
         if records[index].isValid {
@@ -62,8 +65,8 @@ extension AuthVerdicts {
         }
     }
 
-    /// Whether no other record of the same end, by which it has effect under another grant, is stronger
-    /// than one that has just gained or lost its effect. What it hits, that one would, too.
+    /// Whether no other valid record of the same end is stronger than one that has just gained or
+    /// lost its effect. A stronger one hits all that this one would.
     func isStrongest(_ index: Int) -> Bool {
         guard let end = records[index].again.original,
             let strongest = placed.further.strongest[end], strongest != index
@@ -83,8 +86,8 @@ extension AuthVerdicts {
         return next.map { all[$0] }
     }
 
-    /// By device the end that leaves no chain to it. A chain lasts as long as the first of its links that
-    /// is undone, and a device as long as the last of the chains to it.
+    /// For each device the end that leaves no chain to it. A chain lasts until the first of its
+    /// links is undone, and a device until the last of its chains is.
     private mutating func devicesCutOff(under grant: Int, _ first: [Int: Int]) -> [DeviceID: Int] {
         let links = links(under: grant)
         looks &+= links.count
@@ -93,7 +96,8 @@ extension AuthVerdicts {
         func end(_ link: DeviceRoll.Link) -> Int {
             first[link.binding].flatMap { places[$0] } ?? ends.count
         }
-        // The devices to which a chain leads that lasts as long: the last place is for what no end undoes.
+        // The devices by how long the longest-lasting chain to them lasts: the last place is for
+        // those that no end cuts off.
         var open = [[DeviceID]](repeating: [], count: ends.count + 1)
         var linked: [DeviceID: [DeviceRoll.Link]] = [:]
         for link in links {
@@ -115,11 +119,12 @@ extension AuthVerdicts {
         return cutOff
     }
 
-    /// What binds the member's devices, as far as a grant knows, itself included, and counts.
+    /// The bindings of the member's devices that a grant knows, itself included, and that count.
     private mutating func links(under grant: Int) -> [DeviceRoll.Link] {
         if let known = placed.further.links[grant] { return known }
         guard let member = records[grant].gives.subject else { return [] }
-        // Nothing that such a grant knows binds the member, so that nothing else has to be looked at.
+        // No other operation that such a grant knows binds the member, so nothing else is
+        // examined.
         let links: [DeviceRoll.Link]
         if placed.isEntry(grant) {
             links = placed.links(by: grant, after: nil)

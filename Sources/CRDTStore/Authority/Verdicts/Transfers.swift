@@ -2,12 +2,13 @@ import WorkspaceModel
 
 /// What a transfer takes from its author's member (V-3).
 ///
-/// A weak device takes nothing from a strong one, or whoever steals a phone would take the
-/// workspace with it. But a recovery device is the strongest of all and lies in a drawer: it goes
-/// along with the devices of every day, or nobody could hand over for good.
+/// A weak device takes nothing from a strong one, or the thief of a phone would take the workspace
+/// with it. But a recovery device is the strongest of all and is hardly ever used: it loses the
+/// role together with the everyday devices, or nobody could hand over permanently.
 extension AuthVerdicts {
-    /// Whether a device is in for a member in a stronger role, by whatever grant: a departure then
-    /// takes nothing from it (V-4). Each question is about a stronger role than the one before.
+    /// Whether any grant makes a device in for a member in a stronger role: a leave then takes
+    /// nothing from it (V-4). Each call asks about a stronger role than the one before, so this
+    /// ends.
     func holdsMore(_ device: DeviceID, as member: MemberID, than role: Role) -> Bool {
         (placed.people.grantsOfDevice[device] ?? []).contains { grant in
             guard records[grant].gives.subject == member, records[grant].isValid,
@@ -18,14 +19,14 @@ extension AuthVerdicts {
         }
     }
 
-    /// How strong a grant makes a device now: where its subject has given up a role since, as strong
-    /// as what was kept.
+    /// The rank that a grant gives a device now: if its subject has given up a role since, the rank
+    /// of what was kept.
     func standing(ofGrant index: Int, for device: DeviceID) -> GrantRank? {
         deviceStanding(ofGrant: index, for: device)?.grant
     }
 
-    /// The same, with the place of the device: in what was kept the one that it has there. A device
-    /// that is not listed stands behind all that are.
+    /// The same, with the place of the device: if a role was kept, its place in the transfer. A
+    /// device that is not listed there stands behind all that are.
     func deviceStanding(ofGrant index: Int, for device: DeviceID) -> DeviceRank? {
         guard let role = records[index].gives.role else { return nil }
         guard role <= .admin, let drop = drop(reaching: index, device),
@@ -38,7 +39,7 @@ extension AuthVerdicts {
     }
 
     /// The latest transfer that takes a grant from a device; `nil` while the grant gives the role
-    /// that it says.
+    /// that it names.
     func drop(reaching index: Int, _ device: DeviceID) -> Int? {
         guard let subject = records[index].gives.subject, let all = placed.people.drops[subject]
         else {
@@ -50,7 +51,7 @@ extension AuthVerdicts {
         }
     }
 
-    /// Whether the device has what a transfer keeps, instead of a grant that it takes.
+    /// Whether the device holds what a transfer keeps, instead of a grant that the transfer takes.
     func isReplaced(_ grant: Int, for device: DeviceID) -> Bool {
         guard let subject = records[grant].gives.subject, let all = placed.people.drops[subject]
         else {
@@ -73,14 +74,14 @@ extension AuthVerdicts {
         return !isWithstood(drop, by: subject)
     }
 
-    /// Whether a transfer may be about a grant: that neither knows it nor is it.
+    /// Whether a transfer is open to a grant: the grant neither knows it nor is it (V-3).
     private func isOpen(_ grant: Int, to drop: Int) -> Bool {
         records[drop].ownPart != grant && drop != grant
             && !records[grant].knows(records[drop].place)
     }
 
-    /// Whether another device of the member is in by a grant that is too strong for a transfer. A
-    /// leave is not asked about: how far it reaches follows from what the transfer takes (V-4).
+    /// Whether another device of the member is in by a grant that is too strong for a transfer.
+    /// Leaves do not count here: how far they reach follows from what the transfer takes (V-4).
     private func isWithstood(_ drop: Int, by member: MemberID) -> Bool {
         placed.people.grantsOfDevice.contains { device, grants in
             grants.contains { grant in
@@ -96,15 +97,15 @@ extension AuthVerdicts {
         }
     }
 
-    /// How strong it is what the device writes now, as the grant says.
+    /// The rank of what the device writes now, by the grant alone.
     private func rankNow(ofGrant index: Int, _ device: DeviceID) -> AuthRank? {
         placed.deviceRank(ofGrant: index, device).map {
             AuthRank(author: $0, lamport: AuthRank.infinity, id: .zero)
         }
     }
 
-    /// Whether a device is the first of two that a valid create or admit made the member's, or took the
-    /// place of such a one by what is valid: the recovery phrase (PROTOCOL.md, A-1 and A-17).
+    /// Whether a device is a recovery device of the member: the first of two that a valid create or
+    /// admit lists, or its replacement by a valid adddev with 4 (PROTOCOL.md, A-1 and A-17).
     func isRecovery(_ device: DeviceID, of member: MemberID) -> Bool {
         (placed.people.bindings[device]?[member] ?? []).contains {
             records[$0].isValid && placed.makesRecovery($0, device)
