@@ -1,18 +1,19 @@
 public import WorkspaceModel
 
-/// Who has left, or revoked their own device, still has its key, and could end the same part once more as
-/// if before that: an end is stronger than all else of its device, so it would take back whatever the first
-/// one knew, removals and admissions too. Where somebody stronger has answered one end, no other one has
-/// effect that the answer does not know (PROTOCOL.md, 4.0.3 and 4.3).
+/// After a leave, or after a device has revoked itself, somebody still has the device's key and
+/// could end the same membership or device once more with an operation dated as if before. An own
+/// end is stronger than all else of its device, so it would take back whatever the first end knew,
+/// removals and admissions included. If somebody stronger has answered one end, no other end that the answer
+/// does not know has effect (PROTOCOL.md, 4.0.3 and 4.3).
 extension AuthVerdicts {
-    /// Whether an operation, which is stronger, answers another end of the same part.
+    /// Whether a stronger operation answers another end of the same membership or device.
     func answers(_ index: Int, anEndBeside target: AuthExposure) -> Bool {
         records[index].rank < target.rank
             && records[index].cited.answeredEnds.contains { isEnd($0, beside: target) }
     }
 
-    /// Whether a confirmation names a final end of a phrase, and not another one, which it knows. Who wrote it
-    /// has chosen between the two.
+    /// Whether a confirmation names one final end of a phrase and passes over another one that it
+    /// knows (V-7): its author has chosen between the two.
     func passesOver(_ index: Int, by confirmation: Int) -> Bool {
         let end = placed.original(index)
         guard let phrase = phrase(ofFinalEnd: end),
@@ -34,8 +35,8 @@ extension AuthVerdicts {
         }.min { placed.isStronger($0, than: $1) }
     }
 
-    /// Whether a confirmation of another end takes nothing from one that a stronger one names: of ends that
-    /// were confirmed apart the one by the strongest stays, or none would.
+    /// Whether a confirmation takes nothing from an end because a stronger confirmation names that
+    /// end: of ends that were confirmed concurrently the one by the strongest stays, or none would.
     func isAnswered(_ revocation: Int, _ strongest: Int?) -> Bool {
         guard let strongest, records[revocation].operation.action.isConfirmation else {
             return false
@@ -43,19 +44,20 @@ extension AuthVerdicts {
         return placed.isStronger(strongest, than: revocation)
     }
 
-    /// The own ends that a confirmation names, which weaker ones take no more, or may take again.
+    /// The own ends that a confirmation names: weaker confirmations no longer hit them, or may hit
+    /// them again.
     func endsNamed(by confirmation: Int) -> [Int] {
         guard records[confirmation].operation.action.isConfirmation else { return [] }
         return records[confirmation].cited.answeredEnds.flatMap { placed.everyRecord(of: $0) }
             .filter { placed.isStronger(confirmation, than: $0) }
     }
 
-    /// Whether an end has ended what another one, which does not know it, would end: a departure all that
-    /// its member had in no stronger role since the same coming in, and a revocation the same device under
-    /// the same grant. An end of before, which may have had no effect, keeps nobody from leaving who has
-    /// come back.
+    /// Whether one end has ended what another one, which does not know it, would end: a leave all
+    /// that its member got since the same admission in no stronger role, and a revocation the same
+    /// device under the same grant. An end from before a return, which may have had no effect, does
+    /// not keep the member from leaving again.
     private func isEnd(_ end: Int, beside target: AuthExposure) -> Bool {
-        // Who goes on beside an end without effect, and leaves then, knows it.
+        // A member who goes on after an end without effect, and then leaves, knows that end.
         if let index = target.index, placed.knows(index, end) { return false }
         guard case .leave = records[end].operation.action else {
             return records[end].rank.author == target.rank.author
@@ -70,11 +72,12 @@ extension AuthVerdicts {
         return records[grant].admission == records[target.grant].admission
     }
 
-    /// In a private document nobody confirms: there every operation under a stronger seat answers the
-    /// departures that it knows, the first one of each seat. Noted where one was left more than once.
+    /// Private documents have no confirmations: there every operation under a stronger seat answers
+    /// the leaves that it knows, the first one of each seat (D-23). Noted for seats that were left
+    /// more than once.
     ///
-    /// - Cost: nothing where nobody leaves a seat twice, else linear in the document for each such
-    ///   departure.
+    /// - Cost: constant if nobody leaves a seat twice, else linear in the document for each such
+    ///   leave.
     mutating func answerDepartures() {
         let departures = Dictionary(
             grouping: placed.reach.endings.filter { records[$0].operation.isOwnEnd },
@@ -94,10 +97,10 @@ extension AuthVerdicts {
         }
     }
 
-    /// The seats of owners and admins under which somebody has left to whom nobody stronger has answered,
-    /// in a private document.
+    /// In a private document, the seats of owners and admins who have left and whose leave no
+    /// stronger seat has answered (D-24).
     ///
-    /// - Cost: linear in what was placed after each such departure, until it is answered.
+    /// - Cost: linear in what was placed after each such leave, until it is answered.
     var openDepartures: [DeviceRank] {
         placed.reach.endings.filter {
             records[$0].isValid && records[$0].operation.isOwnEnd
@@ -113,8 +116,8 @@ extension AuthVerdicts {
 }
 
 extension PrivateAuthority {
-    /// Whether an owner or admin has left whose seat is weaker than that of `member`, who is in, and
-    /// nobody stronger has written anything that knows of it.
+    /// Whether an owner or admin has left whose seat is weaker than that of `member`, who is in,
+    /// and no operation under a stronger seat knows of it.
     public func hasOpenDeparture(weakerThan member: MemberID) -> Bool {
         guard !openDepartures.isEmpty, let own = evaluator.strongestNow(member.asDevice, of: member)
         else { return false }

@@ -2,18 +2,18 @@ public import WorkspaceModel
 
 /// How far what one member wrote in one log under one key is valid in a private document.
 ///
-/// That the workspace lets it stand is asked besides.
+/// Whether it is valid in the workspace is a separate question.
 public struct PrivateContentLimit: Hashable, Sendable {
-    /// What each seat of the member allows. One is enough.
+    /// What each seat of the member allows. It is enough that one of them allows an operation.
     public let alternatives: [ContentLimit]
 
-    /// All that any of the alternatives allows.
+    /// Whatever any of the alternatives allows.
     public init(_ alternatives: [ContentLimit]) {
         let some = alternatives.filter { $0 != .nothing }
         self.alternatives = some.contains(.everything) ? Self.unlimited : some
     }
 
-    /// What nearly all stretches have, which share it.
+    /// The value of nearly all runs of content, which share it.
     private static let unlimited: [ContentLimit] = [.everything]
 
     /// Nothing is valid.
@@ -23,8 +23,8 @@ public struct PrivateContentLimit: Hashable, Sendable {
 
     /// Whether the operation at `sequence` is valid.
     ///
-    /// - Parameter isAtOrBefore: whether the operation is, or is an ancestor on its branch of,
-    ///   the one that the entry names. Asked only when the positions allow it.
+    /// - Parameter isAtOrBefore: whether the operation is the one that the entry names, or its
+    ///   ancestor on a branch. Asked only when the positions allow it.
     public func allows(sequence: UInt64, isAtOrBefore: (CutPlace) -> Bool) -> Bool {
         alternatives.contains { $0.allows(sequence: sequence, isAtOrBefore: isAtOrBefore) }
     }
@@ -33,14 +33,14 @@ public struct PrivateContentLimit: Hashable, Sendable {
 extension PrivateAuthority {
     /// How far the content of `log`, written by `member` and sealed under `key`, is valid.
     ///
-    /// A seat allows what the removals and departures that hit it leave. A seat given after one
-    /// allows only what is sealed under a key whose introduction knows of it: the key is the proof
-    /// that the author had heard of the return, and is not going on where the cut was. It stays that
-    /// when the introduction loses its effect, but for whoever wrote it; and of who was never put
-    /// out nothing has to be proved.
+    /// A seat allows what the removes and leaves that hit it keep (D-27). A seat given after such
+    /// an end allows only what is sealed under a key whose introduction knows of the end (D-28).
+    /// The key proves that the author had heard of the return, and does not go on where the cut
+    /// was. It remains a proof when the introduction loses its effect, except for content of the
+    /// introduction's own author. A member who was never removed has nothing to prove.
     ///
-    /// - Parameter leastRole: only seats of this role or a stronger one, and as long as no valid
-    ///   operation has replaced them by a weaker one.
+    /// - Parameter leastRole: only seats of this role or a stronger one count, and only while no
+    ///   valid operation has replaced them by a weaker one.
     public func contentLimit(
         of member: MemberID, in log: LogName, under key: KeyID, leastRole: Role = .guest
     ) -> PrivateContentLimit {
@@ -49,8 +49,8 @@ extension PrivateAuthority {
 
     /// The same, for callers that ask about many logs and keys of one member.
     ///
-    /// - Parameter kept: what an operation that ends a seat leaves of the log, where somebody keeps
-    ///   that; see `cuts(of:in:)`.
+    /// - Parameter kept: what an operation that ends a seat keeps of the log, if the caller has
+    ///   cached that; see `cuts(of:in:)`.
     public func contentLimit(
         by seats: PrivateSeatRights, in log: LogName, under key: KeyID, leastRole: Role = .guest,
         kept: ((Int) -> ArraySlice<CutPlace>)? = nil
@@ -69,10 +69,10 @@ extension PrivateAuthority {
         return PrivateContentLimit(alternatives)
     }
 
-    /// What the seats of a member allow, whatever the log and the key.
+    /// What the seats of a member allow, independent of log and key.
     ///
-    /// - Cost: linear in the member's seats times the removals aimed at the member. One answer
-    ///   serves until another `PrivateAuthority` is made.
+    /// - Cost: linear in the member's seats times the removes aimed at the member. One answer holds
+    ///   until another `PrivateAuthority` is made.
     public func seatRights(of member: MemberID) -> PrivateSeatRights {
         let taking = revocationsTaking(from: member)
         let seats = ends(ofSeatsOf: member).sorted { $0.key < $1.key }.map { seat, ends in
@@ -104,7 +104,7 @@ extension PrivateAuthority {
             .allows(sequence: sequence, isAtOrBefore: isAtOrBefore)
     }
 
-    /// What a removal or departure leaves of a log.
+    /// What a remove or leave keeps of a log.
     ///
     /// - Parameter end: the engine's record of it, as `contentLimit` names it.
     public func cuts(of end: Int, in log: LogName) -> ArraySlice<CutPlace> {
@@ -115,7 +115,7 @@ extension PrivateAuthority {
         return operations[index].cuts.places(in: log)
     }
 
-    /// What removals and departures leave of a log.
+    /// What removes and leaves together keep of a log.
     private func limit(
         by ends: [Int], _ cuts: (Int) -> ArraySlice<CutPlace>
     ) -> ContentLimit {
@@ -128,8 +128,7 @@ extension PrivateAuthority {
         return groups.isEmpty ? .everything : .cuts(groups)
     }
 
-    /// The valid removals and departures that took something from the member, whatever was given
-    /// back.
+    /// The valid removes and leaves that took something from the member, even if it was given back.
     private func revocationsTaking(from member: MemberID) -> [Int] {
         let exposures = (evaluator.placed.people.grantsOfDevice[member.asDevice] ?? []).compactMap {
             evaluator.verdicts.contentExposure($0, member.asDevice)
@@ -146,10 +145,10 @@ extension PrivateAuthority {
 public struct PrivateSeatRights: Sendable {
     struct Seat: Sendable {
         let record: Int
-        /// The valid removals and departures that end it, the strongest first.
+        /// The valid removes and leaves that end it, the strongest first.
         let ends: [Int]
-        /// What the key has to know of that content is sealed under: the latest removals and
-        /// departures, on each branch, of which the seat knows.
+        /// What the key under which content is sealed has to know: the latest removes and leaves,
+        /// on each branch, that the seat knows.
         let proof: [Int]
     }
 

@@ -4,14 +4,14 @@ public import WorkspaceModel
 public struct PrivateIntroduction: Hashable, Sendable {
     /// The operation.
     public let operation: OperationID
-    /// Its depth: of keys that will do, the one with the largest (depth, operation) seals.
+    /// Its depth: of the suitable keys, the one with the largest (depth, operation) seals.
     public let lamport: UInt64
-    /// What the operation says of the key.
+    /// What the operation states about the key.
     public let epoch: PrivateEpoch
-    /// The ends of memberships and devices that it answers: of what it says nothing where its author is
-    /// not in, and no ends of the author's own membership but those of which the operation is known to
-    /// know. Who ends that knows its name before anybody has heard of it, and so do accomplices; but who
-    /// is in could hand on the key itself.
+    /// The ends of memberships and devices that it answers. Empty if its author is not in. An end
+    /// of the author's own membership is included only if the operation is known to know it: the
+    /// author of an end, or an accomplice, can name it before others have heard of it. A member who
+    /// is in gains nothing by that, since they could hand on the key itself.
     public let answers: [OperationID]
 }
 
@@ -19,8 +19,8 @@ public struct PrivateIntroduction: Hashable, Sendable {
 ///
 /// - Source: PROTOCOL.md, 4.4.
 extension PrivateAuthority {
-    /// Every valid introduction of a key, ascending by (depth, operation). Two that do not know of
-    /// each other may introduce one key.
+    /// Every valid introduction of a key, ascending by (depth, operation). Two concurrent ones may
+    /// introduce the same key.
     public var epochs: [PrivateIntroduction] {
         let present = present
         return introductions.filter(\.isValid).map { introduction($0, present) }
@@ -31,13 +31,14 @@ extension PrivateAuthority {
         (introductionsByKey[key] ?? []).contains { introductions[$0].isValid }
     }
 
-    /// The key to seal with: of those introduced by somebody who is in, with every valid removal and
-    /// departure in their operation's past, or by it, answering everything in `revocations`, and that
-    /// everybody who is in may be given, the one with the largest (depth, operation).
+    /// The key to seal with (N-6 to N-9). Candidates are introduced by a member who is in, have
+    /// every valid remove and leave in their operation's past or are it, answer everything in
+    /// `revocations`, and may be given to everybody who is in. Of these it is the one with the
+    /// largest (depth, operation).
     ///
-    /// - Parameter revocations: the workspace's valid removals and departures of members and
-    ///   devices that are in this document.
-    /// - Returns: `nil` when a new key is due first, which every member may introduce.
+    /// - Parameter revocations: the workspace's valid ends of members and devices that are in this
+    ///   document.
+    /// - Returns: `nil` when a new key has to be introduced first, which every member may do.
     public func sealingEpoch(answering revocations: Set<OperationID>) -> PrivateIntroduction? {
         let ends = latestOnEachBranch(validEnds)
         let present = present
@@ -58,35 +59,35 @@ extension PrivateAuthority {
                         $0 == candidate.operation || knows(candidate.operation, $0)
                     }
                 }
-                // A member who has left by a younger seat may still write under an older one.
+                // A member who has left by a later seat may still write under an older one.
                 && operations[candidate.operation].author.map(present.contains) == true
         }
         return sealing.map { introduction($0, present) }
     }
 
-    /// Whether somebody who is in may be given what an operation introduces: it gave them a seat that
-    /// still holds, or has such an operation in its past.
+    /// Whether a member who is in may be given the key that an operation introduces: it gave the
+    /// member a seat that still holds, or has such an operation in its past.
     ///
-    /// - Parameter found: what was worked out for other operations.
+    /// - Parameter found: the results for other operations.
     private func isTheirs(
         _ operation: Int, _ member: PrivateMember, _ found: inout [MemberID: Set<Int>]
     ) -> Bool {
         func isGiver(_ giver: Int) -> Bool { giver == operation || knows(operation, giver) }
-        // Mostly the seat that counts now is one.
+        // Usually the member's current seat suffices.
         if let seat = indices[member.seat], isGiver(seat) { return true }
         let givers = found[member.member] ?? givers(of: member.member)
         found[member.member] = givers
         return givers.contains(where: isGiver)
     }
 
-    /// The operations that gave a member seats which still hold.
+    /// The operations that gave a member seats that still hold.
     private func givers(of member: MemberID) -> Set<Int> {
         let seats = ends(ofSeatsOf: member)
             .filter { $0.value.isEmpty && !evaluator.verdicts.lapsed.contains($0.key) }.keys
         return Set(seats.compactMap { owner(ofRecord: $0) })
     }
 
-    /// The operations that gave a member seats which still hold, in the order of their ids.
+    /// The operations that gave a member seats that still hold, in the order of their ids.
     public func lasting(seatsOf member: MemberID) -> [OperationID] {
         givers(of: member).map { operations[$0].id }.sorted()
     }
@@ -103,8 +104,8 @@ extension PrivateAuthority {
     ///
     /// The authority subkeys of all keys may be given to everybody who is in.
     public func keys(for member: MemberID) -> [KeyID] {
-        // A seat of which nothing is left may be one that nothing has ended: a transfer took it, and
-        // what was kept of that has lapsed.
+        // A seat may be valid and not ended, and still give nothing: a transfer took it, and what
+        // the member kept has lapsed.
         guard standing(of: member) != nil else { return [] }
         let givers = givers(of: member)
         guard !givers.isEmpty, let root else { return [] }
@@ -116,8 +117,8 @@ extension PrivateAuthority {
         return keys
     }
 
-    /// Whether a key may be given to the member who asks for it by its name: also one whose introduction
-    /// has no effect. A removal without effect left out somebody who is in.
+    /// Whether a key may be given to a member who asks for it by name, including one whose
+    /// introduction has no effect (N-15): a remove without effect left out a member who is in.
     public func mayGive(_ key: KeyID, to member: MemberID) -> Bool {
         guard standing(of: member) != nil, let root, case let givers = givers(of: member),
             !givers.isEmpty
@@ -134,11 +135,11 @@ extension PrivateAuthority {
             || givers.contains { knows(known.operation, $0) }
     }
 
-    /// The older keys that a new one should hand on: those held to which no other held one leads,
-    /// the newest `Limits.olderKeysMax`, ascending by (depth, operation).
+    /// The older keys that a new one should hand on: the held keys to which no other held key
+    /// leads, the newest `Limits.olderKeysMax`, ascending by (depth, operation).
     ///
-    /// - Parameter held: of which keys the author holds what is handed on: the key itself where
-    ///   everything is shown, the authority subkey elsewhere.
+    /// - Parameter held: the keys of which the author holds the form that is handed on: the key
+    ///   itself if the whole history is shown, else the authority subkey.
     public func keysToHandOn(holding held: Set<KeyID>) -> [KeyID] {
         let form: OlderPrivateKey.Form = root?.history == .fromJoin ? .authority : .whole
         var led: Set<KeyID> = []
@@ -158,8 +159,8 @@ extension PrivateAuthority {
         return keys.suffix(Limits.olderKeysMax)
     }
 
-    /// The older keys that the introduction of `key` hands on and that count: theirs were
-    /// introduced in its past.
+    /// The older keys that the introduction of `key` hands on and that count: those introduced in
+    /// its past.
     public func olderKeys(under key: KeyID) -> [OlderPrivateKey] {
         var older: [OlderPrivateKey] = []
         for index in introductionsByKey[key] ?? [] {
@@ -169,7 +170,7 @@ extension PrivateAuthority {
         return older
     }
 
-    /// A whole key leads to its subkey too.
+    /// A whole key also leads to its subkey.
     private func isOffered(
         _ older: OlderPrivateKey, as form: OlderPrivateKey.Form, by known: Introduction
     ) -> Bool {
@@ -244,12 +245,13 @@ extension PrivateAuthority {
 
     /// The valid removals and departures that end the member's valid seats, by seat.
     ///
-    /// What ends a seat ends those that it replaced: the older one may be out of the reach of
-    /// whoever removes the member from the newer, and would go on counting. What a member kept of a
-    /// transfer has replaced the seats that the transfer takes.
+    /// What ends a seat also ends those that it replaced: the older seat may be stronger than the
+    /// member's remover, and would go on counting. What a member kept of a transfer has replaced
+    /// the seats that the transfer takes.
     func ends(ofSeatsOf member: MemberID) -> [Int: Set<Int>] {
         var ends: [Int: Set<Int>] = [:]
-        // What replaces a seat knows it, and so is deeper: found first, but for what was kept.
+        // What replaces a seat knows it, and so is deeper: it is found first, except for what was
+        // kept.
         let seats = seats(of: member).sorted {
             evaluator.records[$0].lamport > evaluator.records[$1].lamport
         }
@@ -263,7 +265,7 @@ extension PrivateAuthority {
     ) -> Set<Int> {
         if let known = found[seat] { return known }
         guard let exposure = evaluator.verdicts.contentExposure(seat, member) else { return [] }
-        // Against two that would have replaced each other.
+        // Guards against two seats that seem to replace each other.
         found[seat] = []
         var replacing: [Int] = []
         var ending: Set<Int> = []

@@ -2,25 +2,25 @@ public import WorkspaceModel
 
 /// A member of a private document.
 public struct PrivateMember: Hashable, Sendable {
-    /// Who. Whether the workspace still has the member is the workspace's to say.
+    /// The member. Whether the workspace still has this member is decided in the workspace.
     public let member: MemberID
     /// The strongest role there.
     public let role: Role
-    /// The operation that gives it: what the member's next operation names as its seat.
+    /// The operation that gives the role: the member's next operation names it as its seat.
     public let seat: OperationID
 }
 
-/// What a private document is called and whether it is still meant to be used.
+/// The name and other fields of a private document, and whether it is still in use.
 public struct PrivateFields: Hashable, Sendable {
-    /// The name, `nil` where none was ever given.
+    /// The name; `nil` if none was ever given.
     public var name: String?
-    /// Empty where it was cleared.
+    /// Empty if it was cleared.
     public var topic: String?
-    /// Empty where it was cleared.
+    /// Empty if it was cleared.
     public var description: String?
-    /// A request to people's programs: what is written in an archived document is valid.
+    /// A request to programs: content in an archived document is valid.
     public var archived = false
-    /// Empty where it was cleared.
+    /// Empty if it was cleared.
     public var image: String?
     /// How many devices keep each file; 0 asks none to.
     public var copies: UInt64 = 0
@@ -33,24 +33,24 @@ public struct PrivateFields: Hashable, Sendable {
 
 /// Queries about single operations.
 extension PrivateAuthority {
-    /// Whether the operation is in the graph: all it cites is.
+    /// Whether the operation is in the graph, which needs all that it cites to be there.
     public func contains(_ id: OperationID) -> Bool { !records(of: id).isEmpty }
 
-    /// Whether the operation has effect. Of an `add`, whether a seat that it gives has.
+    /// Whether the operation has effect. For an `add`, whether one of its seats has.
     public func isValid(_ id: OperationID) -> Bool {
         records(of: id).contains { evaluator.records[$0].isValid }
     }
 
-    /// What became of an operation and why; `nil` when it is not in the graph.
+    /// The verdict on an operation; `nil` when it is not in the graph.
     ///
-    /// `notBound` says that the workspace does not let it stand, `unknownKind` that it is not
-    /// opened, means nothing, or does not belong into a document of this subtype.
+    /// `notBound` means that the operation is not valid in the workspace. `unknownKind` means that
+    /// it is not opened, has no meaning, or does not belong in a document of this subtype.
     public func verdict(on id: OperationID) -> AuthVerdict? {
         guard let index = indices[id], let first = parts[index].first else { return nil }
         if isValid(id) { return .valid }
         guard operations[index].isAllowed else { return .faulty(.notBound) }
         guard operations[index].isSound else { return .faulty(.unknownKind) }
-        // Of several seats those without a fault tell more.
+        // Of several seats, one without a fault gives the more useful verdict.
         let telling = parts[index].first { evaluator.records[$0].fault == nil } ?? first
         switch evaluator.verdict(on: evaluator.records[telling].operation.id) {
         case .unsupported(let other): return operation(named: other).map { .unsupported(by: $0) }
@@ -59,8 +59,8 @@ extension PrivateAuthority {
         }
     }
 
-    /// 1 + the greatest depth among what the operation cites; 1 for the root, `nil` for what is
-    /// not in the graph.
+    /// 1 + the greatest depth among what the operation cites; 1 for the root, `nil` for an
+    /// operation that is not in the graph.
     public func lamport(of id: OperationID) -> UInt64? {
         records(of: id).first.map { evaluator.records[$0].lamport }
     }
@@ -71,12 +71,12 @@ extension PrivateAuthority {
         return knows(other, own)
     }
 
-    /// What a new operation of kind 3 cites: the valid operations that no other kept one has in
-    /// its past. Ascending.
+    /// What a new operation of kind 3 cites: the valid operations that are in the past of no other
+    /// valid one. Ascending.
     public var heads: [OperationID] { evaluator.heads.compactMap { operation(named: $0) }.sorted() }
 
-    /// The ends of memberships of which something written now is known to know, besides those that its
-    /// own grant knows of.
+    /// The ends of memberships that an operation written now is known to know, besides those that
+    /// its own grant knows.
     public var knownEnds: Set<OperationID> {
         var known: Set<OperationID> = []
         for operation in operations where !operation.knownEnds.isEmpty && isValid(operation.id) {
@@ -85,11 +85,11 @@ extension PrivateAuthority {
         return known
     }
 
-    /// The same for one that is about some members: of more than fit, those first that are or know
-    /// what seats these, then the strongest.
+    /// The same for an operation about some members: if there are more than fit, those first that
+    /// are or know what seats these members, then the strongest (D-31).
     ///
-    /// - Parameter bringsKey: it introduces a key, which seals only where it knows what has ended
-    ///   memberships.
+    /// - Parameter bringsKey: it introduces a key, which seals only if it knows the valid removes
+    ///   and leaves.
     public func citations(naming members: [MemberID], bringsKey: Bool = false) -> [OperationID] {
         let ends = bringsKey ? latestOnEachBranch(validEnds) : []
         let named =
@@ -106,7 +106,7 @@ extension PrivateAuthority {
 
 /// Queries about the state that results from all operations.
 extension PrivateAuthority {
-    /// Everybody who is in, by id.
+    /// Every member who is in, by id.
     public var members: [PrivateMember] {
         evaluator.members.compactMap { standing in
             operation(named: standing.grant).map {
@@ -115,7 +115,7 @@ extension PrivateAuthority {
         }
     }
 
-    /// The member's place now; `nil` for a member who is not in.
+    /// The member's role and seat now; `nil` for a member who is not in.
     public func standing(of member: MemberID) -> PrivateMember? {
         guard let grant = evaluator.bestGrant(of: member.asDevice),
             let role = evaluator.role(of: member), let seat = operation(named: grant)
@@ -123,10 +123,10 @@ extension PrivateAuthority {
         return PrivateMember(member: member, role: role, seat: seat)
     }
 
-    /// Whether one of them could take the other out: has a seat as owner or admin that nothing here has
-    /// ended, and that is stronger. That somebody has left the workspace since takes nothing from what
-    /// they did. Nobody could take the owner out: there is one, and who handed the document over leads by
-    /// what was kept.
+    /// Whether `other` could remove `member`: has a seat as owner or admin that nothing here has
+    /// ended and that is stronger. If `other` has left the workspace since, their earlier
+    /// operations stay. Nobody could remove the owner: there is only one, and a former owner leads
+    /// by the role that was kept.
     public func couldRemove(_ member: MemberID, by other: MemberID) -> Bool {
         guard member != other,
             let own = evaluator.bestGrant(of: member.asDevice).flatMap(evaluator.rank(ofGrant:))
@@ -134,8 +134,8 @@ extension PrivateAuthority {
         return strongestSeat(of: other).map { $0 < own } ?? false
     }
 
-    /// Whether both lead the document, or led it until they left the workspace, and the first one by the
-    /// stronger seat.
+    /// Whether both lead the document, or led it until they left the workspace, and the first one
+    /// by the stronger seat.
     public func outranks(_ member: MemberID, _ other: MemberID) -> Bool {
         guard let own = strongestSeat(of: member), let theirs = strongestSeat(of: other) else {
             return false
@@ -143,8 +143,8 @@ extension PrivateAuthority {
         return own < theirs
     }
 
-    /// Of the seats as owner or admin that nothing here has ended the strongest: who handed the document on
-    /// leads by what was kept, as in 4.0.3 (V-3).
+    /// The strongest of a member's seats as owner or admin that nothing here has ended. A former
+    /// owner leads by the role that was kept, as in 4.0.3 (V-3).
     private func strongestSeat(of member: MemberID) -> GrantRank? {
         ends(ofSeatsOf: member).compactMap { seat, ends -> GrantRank? in
             guard ends.isEmpty, let role = evaluator.records[seat].gives.role, role <= .admin,
@@ -154,9 +154,9 @@ extension PrivateAuthority {
         }.min()
     }
 
-    /// Whether somebody who is out could still write what counts, in a past that knows nothing of the end:
-    /// led the document by a seat that only their own leaving has ended. What somebody stronger says ends
-    /// that too.
+    /// Whether a member who is out could still write something valid in a past that does not know
+    /// the end: they led the document by a seat that only their own leave has ended. An operation
+    /// under a stronger seat ends that too.
     public func leadsInThePast(_ member: MemberID) -> Bool {
         guard standing(of: member) == nil else { return false }
         return ends(ofSeatsOf: member).contains { seat, ends in
@@ -175,11 +175,12 @@ extension PrivateAuthority {
         }
     }
 
-    /// Who is not in, though people whom `leader` has put out since name them in additions: each with the
-    /// removals that an addition does not know. What is in its past opens for whom it names, and these do
-    /// not, unless by another's addition.
+    /// Members who are not in, though operations by people whom `leader` has removed name them in
+    /// additions: each with the removes by `leader` that an addition does not know. Whoever an
+    /// addition names can open what is in its past. They cannot open these removes, unless another
+    /// addition names them, too.
     ///
-    /// - Parameter people: who is asked about: an addition may name 2,000 whom nobody knows.
+    /// - Parameter people: the members to ask about: an addition may name 2,000 unknown ones.
     public func namedInVain(
         byThoseRemovedBy leader: MemberID, among people: Set<MemberID>
     ) -> [MemberID: Set<OperationID>] {
@@ -205,13 +206,13 @@ extension PrivateAuthority {
         return named
     }
 
-    /// The valid removals and departures by which the member lost the place; empty for a member who
-    /// is in or never was. Ascending.
+    /// The valid removes and leaves that ended the member's seat; empty for a member who is in or
+    /// never was. Ascending.
     public func ends(of member: MemberID) -> [OperationID] {
         evaluator.revocations(ending: member).compactMap { operation(named: $0) }.sorted()
     }
 
-    /// The valid removals and departures, ascending.
+    /// The valid removes and leaves, ascending.
     public var membershipEnds: [OperationID] {
         validEnds.compactMap { operation(named: evaluator.records[$0].operation.id) }.sorted()
     }
@@ -261,14 +262,14 @@ extension PrivateAuthority {
         return index != other && evaluator.records[own].knows(evaluator.records[last].place)
     }
 
-    /// The valid removals and departures.
+    /// The valid removes and leaves.
     var validEnds: [Int] {
         evaluator.records.indices.filter {
             evaluator.records[$0].isValid && evaluator.records[$0].operation.action.endsMembership
         }
     }
 
-    /// The placed operations that are asked for, in the order of (depth, id).
+    /// The placed operations that satisfy `isWanted`, in the order of (depth, id).
     private func inOrder(_ isWanted: (Int) -> Bool) -> [Int] {
         let wanted = operations.indices.filter { !parts[$0].isEmpty && isWanted($0) }
         return wanted.sorted {

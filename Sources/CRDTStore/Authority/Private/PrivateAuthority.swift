@@ -4,30 +4,30 @@ public import WorkspaceModel
 /// members in the place of devices.
 ///
 ///     let authority = PrivateAuthority(of: document, operations)
-///     authority.members          // who is in, as what, by which seat
+///     authority.members          // who is in, in which role, by which seat
 ///     authority.sealingEpoch(answering: revocations)
 ///
-/// The verdicts are a pure function of the set of operations, of what of them is opened, and of
-/// what the workspace lets stand. Nothing is updated in place: when one of these changes, make a
+/// The verdicts are a pure function of the set of operations, of which of them are opened, and of
+/// which are valid in the workspace. Nothing is updated in place: when one of these changes, make a
 /// new one.
 ///
-/// How it works: an operation is handed to `AuthEvaluator` as one part for each seat that it
-/// gives. The parts are named by the place of the operation's id among all ids, and by their own,
-/// so they are ordered as the ids are, and everything that compares ids comes out the same.
+/// How it works: an operation is handed to `AuthEvaluator` as one part for each seat that it gives.
+/// A part's name is the position of the operation's id among all ids, followed by the part's
+/// number. So parts are ordered as the ids are, and every comparison of ids has the same result.
 ///
-/// - Cost: n log n for n operations and seats, beside what `AuthEvaluator` says.
+/// - Cost: n log n for n operations and seats, besides that of `AuthEvaluator`.
 /// - Source: PROTOCOL.md, 4.3.
 public struct PrivateAuthority: Sendable {
     /// The document, whose root has the same bytes as its id.
     public let document: DocumentID
-    /// How the document began; `nil` when its root is not there, not opened, or says what no root
-    /// can. Then nothing in the document is valid.
+    /// How the document began; `nil` when its root is not there, not opened, or violates the rules
+    /// of a root. Then nothing in the document is valid.
     public let root: PrivateRoot?
 
     let evaluator: AuthEvaluator
-    /// Whose membership in the workspace each end ended.
+    /// The member whose membership in the workspace each end ended.
     let subjects: [OperationID: MemberID]
-    /// Those that are placed, ascending by id.
+    /// The placed operations, ascending by id.
     let operations: [PrivateOperation]
     let indices: [OperationID: Int]
     /// The engine's records of each operation; empty for one that cannot be placed.
@@ -36,7 +36,7 @@ public struct PrivateAuthority: Sendable {
     let introductions: [Introduction]
     /// The same by key.
     let introductionsByKey: [KeyID: [Int]]
-    /// The seats of owners and admins who have left, and whom nobody stronger has answered.
+    /// The seats of owners and admins who have left and whose leave no stronger seat has answered.
     let openDepartures: [DeviceRank]
 
     /// A key that an operation without a fault introduces.
@@ -50,11 +50,11 @@ public struct PrivateAuthority: Sendable {
 
     /// Judges the operations of `document`, given in any order.
     ///
-    /// One that cites something that is not among them waits: it is nobody's past and has no
+    /// An operation that cites one that is not given waits: it is in nobody's past and has no
     /// verdict. Repeats count once.
     ///
-    /// - Parameter ends: the valid operations of the workspace that ended somebody's membership,
-    ///   by member; see `PrivateLapses`.
+    /// - Parameter ends: the valid operations of the workspace that ended a membership, by member;
+    ///   see `PrivateLapses`.
     public init(
         of document: DocumentID, _ operations: some Sequence<PrivateOperation>,
         ends: [MemberID: Set<OperationID>] = [:]
@@ -103,8 +103,8 @@ public struct PrivateAuthority: Sendable {
             by: { [introductions] in introductions[$0].epoch.keyID })
     }
 
-    /// The root of `document`, if it gives its author the owner's seat and, in an own document,
-    /// nobody else any; in a conversation, no more people than one has.
+    /// The root of `document`, if it gives its author the owner's seat and gives no seat to anybody
+    /// else in an own document, and not more than the bound in a conversation (D-3).
     private static func root(
         of document: DocumentID, _ operations: [OperationID: PrivateOperation]
     ) -> PrivateRoot? {
@@ -120,8 +120,8 @@ public struct PrivateAuthority: Sendable {
     }
 
     /// Every introduction by an operation without a fault, unless one in its past had introduced
-    /// the key: a key stands for what was known when it was new. An author who loses a seat later
-    /// does not void what others sealed under it.
+    /// the key (N-3): a key stands for what was known when it was new. An author who loses a seat
+    /// later does not void what others sealed under it.
     private static func introductions(
         of operations: [PrivateOperation], _ evaluator: AuthEvaluator, _ parts: [Range<Int>]
     ) -> [Introduction] {
@@ -136,7 +136,7 @@ public struct PrivateAuthority: Sendable {
                     operation: index, epoch: epoch, lamport: lamport,
                     isValid: parts[index].contains { evaluator.records[$0].isValid }))
         }
-        // Operations are in the order of their ids, and a stable order of depth keeps that.
+        // Operations are in the order of their ids; a stable sort by depth keeps that order.
         all.sort { ($0.lamport, $0.operation) < ($1.lamport, $1.operation) }
         var firsts: [KeyID: [Int]] = [:]
         return all.filter { introduction in
@@ -153,14 +153,14 @@ public struct PrivateAuthority: Sendable {
     }
 }
 
-/// Hands the operations of one private document to the engine, causes before effects.
+/// Hands the operations of one private document to the engine in causal order.
 struct PrivatePlacement {
     private let operations: [PrivateOperation]
     private let indices: [OperationID: Int]
     private(set) var evaluator = AuthEvaluator(rules: .privateDocument)
     private(set) var parts: [Range<Int>]
 
-    /// - Parameter ends: what ended memberships in the workspace, by member.
+    /// - Parameter ends: the operations that ended memberships in the workspace, by member.
     init(
         _ operations: [PrivateOperation], _ indices: [OperationID: Int],
         ends: [MemberID: Set<OperationID>]
@@ -171,7 +171,7 @@ struct PrivatePlacement {
         parts = [Range<Int>](repeating: 0..<0, count: operations.count)
     }
 
-    /// Places the root and then whatever rests on placed operations alone, and judges it all.
+    /// Places the root and then all that rests on placed operations alone, and judges everything.
     mutating func place(from root: OperationID, in subtype: PrivateSubtype) {
         guard let root = indices[root] else { return }
         var missing = [Int](repeating: 0, count: operations.count)
@@ -216,14 +216,14 @@ struct PrivatePlacement {
                 dependencies: part == 0 ? names(of: cited) : [],
                 grant: grant(of: index, action), isWellBound: operation.isAllowed,
                 action: action, isContinuation: part > 0)
-            // Whatever is cited is placed, so there is nothing that the engine could refuse.
+            // All that is cited is placed, so the engine has no reason to refuse it.
             guard (try? evaluator.verdicts.link(linked)) != nil else { break }
             before = (index, linked.sequence, linked.id)
         }
         parts[index] = first..<evaluator.records.count
     }
 
-    /// The operation before on the same log, which is a branch of the graph while one member
+    /// The previous operation on the same log, which is a branch of the graph as long as one member
     /// writes it.
     private func previous(
         of index: Int
@@ -236,13 +236,13 @@ struct PrivatePlacement {
         return (previous, record.sequence, record.id)
     }
 
-    /// The last part of each operation knows the others.
+    /// The last part of each operation knows its other parts.
     private func names(of cited: Set<OperationID>) -> [OperationID] {
         cited.compactMap { indices[$0] }.compactMap { parts[$0].last }
             .map { evaluator.records[$0].operation.id }.sorted()
     }
 
-    /// The seat to act under: in a root the author's own, in everything else the one it names.
+    /// The seat to act under: for a root the author's own, otherwise the one that it names.
     private func grant(of index: Int, _ action: AuthAction) -> OperationID? {
         let operation = operations[index]
         if case .create = action { return nil }
@@ -254,8 +254,8 @@ struct PrivatePlacement {
         return Self.name(seat, part)
     }
 
-    /// The engine's name of a part: ordered as the operations' ids are, and never equal to that of
-    /// another part, which no sum of an id and a member could promise.
+    /// The engine's name of a part: ordered as the operations' ids are, and unique, which no
+    /// combination of an id and a member could guarantee.
     static func name(_ operation: Int, _ part: Int) -> OperationID {
         OperationID(words: (UInt64(operation) + 1, UInt64(part), 0, 0))
     }

@@ -2,20 +2,21 @@ import WorkspaceModel
 
 /// Seats in a private channel that ended with the membership in the workspace.
 ///
-/// Whoever leaves the workspace, or is removed from it, and comes back is not in a private channel
-/// again by the seat of before: what was written meanwhile was written without him. A seat holds
-/// beside such an end if whoever gave it is known to have heard of that: it, or something in its past,
-/// was written under a grant that knows of the end, or names one that does among the answers of a key.
-/// That a key answers the end itself proves nothing: who ends the own membership knows the name of that
-/// before it is told, and so do accomplices.
+/// A member who leaves the workspace, or is removed from it, and comes back is not in a private
+/// channel again by an earlier seat: what was written meanwhile was written without them. A seat
+/// holds beside such an end only if it is known to know of the end (D-18, D-19). That is so if the
+/// operation that gives it, or one in its past, was written under a grant that knows of the end, or
+/// names such a grant among the answers of a key. That a key answers the end itself proves nothing:
+/// members who end their own membership, and their accomplices, know its id before it is published.
 ///
-/// A conversation and an own document belong to the same people for ever; nothing lapses there.
+/// Conversations and own documents belong to the same people permanently; nothing lapses there
+/// (D-22).
 ///
 /// - Source: PROTOCOL.md, 4.3.
 struct PrivateLapses {
     private let ends: [MemberID: Set<OperationID>]
     private let operations: [OperationID: PrivateOperation]
-    /// What was found, by seat: many operations are under one, and the way to it may be long.
+    /// The results by seat: many operations are under one seat, and the way to it may be long.
     private var found: [OperationID: [MemberID: Set<OperationID>]] = [:]
 
     /// - Parameter ends: the valid operations of the workspace that ended a membership, by member.
@@ -24,8 +25,8 @@ struct PrivateLapses {
         self.ends = ends
     }
 
-    /// The ends of the member's membership that the operation, which gives the member a seat, does
-    /// not know of. The seat holds where there are none.
+    /// The ends of the member's membership that an operation, which gives the member a seat, does
+    /// not know. The seat holds if there are none.
     mutating func lapses(
         ofSeatOf member: MemberID, in operation: OperationID
     ) -> Set<OperationID> {
@@ -51,8 +52,8 @@ struct PrivateLapses {
         return missing
     }
 
-    /// The operation as the document takes it: nobody acts, in a new membership, under a seat that
-    /// lapsed with the old one.
+    /// The operation as the document judges it: in a new membership nobody acts under a seat that
+    /// lapsed with the old one (D-21).
     mutating func judged(_ operation: PrivateOperation) -> PrivateOperation {
         guard operation.isAllowed, !operation.knownEnds.isEmpty,
             let author = operation.author, ends[author] != nil, let seat = operation.change?.seat,
@@ -61,7 +62,7 @@ struct PrivateLapses {
         return operation.refused
     }
 
-    /// The members whose seats in an operation lapsed.
+    /// The members whose seats from an operation have lapsed.
     mutating func lapsed(in operation: PrivateOperation) -> [MemberID] {
         var lapsed: [MemberID] = []
         for member in ends.keys.sorted() where operation.seat(of: member) != nil {

@@ -2,38 +2,39 @@ public import WorkspaceModel
 
 /// The facts that `PrivateAuthority` needs about one operation of kind 3.
 ///
-/// The caller has checked form and signature, has opened what it has keys for, and asks the
-/// workspace whether the operation stands; the rest is decided here.
+/// The caller has checked form and signature, has opened what it has keys for, and has asked
+/// whether the operation is valid in the workspace; the rest is decided here.
 public struct PrivateOperation: Sendable {
     /// The hash of the header. Breaks ties.
     public let id: OperationID
-    /// The member that the workspace grant in the header names; `nil` when it names none.
+    /// The member to whom the workspace grant in the header belongs; `nil` when the grant names
+    /// none.
     public let author: MemberID?
-    /// The nearest earlier operation of kind 3 on the same branch of its log; `nil` where there
-    /// is none.
+    /// The nearest earlier operation of kind 3 on the same branch of its log; `nil` if there is
+    /// none.
     public let previous: OperationID?
     /// The operations of kind 3 that it cites, in any order. Those of other kinds are left out.
     public let dependencies: [OperationID]
     /// The epoch key in the header.
     public let keyID: KeyID
-    /// What it says; `nil` while no key is held, and where what opens means nothing. It keeps its
-    /// place in the graph all the same: citations are not sealed.
+    /// Its content; `nil` while no key is held, and if what opens has no meaning. The operation
+    /// keeps its place in the graph all the same: citations are not sealed.
     public let change: PrivateChange?
-    /// Whether the workspace lets it stand: it is valid content of a guest or more under the
-    /// grant in its header (`AuthEvaluator.isContentValid`).
+    /// Whether the workspace lets it stand: it is valid content of a guest or more under the grant
+    /// in its header (`AuthEvaluator.isContentValid`).
     public let isAllowed: Bool
-    /// Of the ends of memberships in the workspace those that the grant in its header knows of, or one
+    /// Those ends of memberships in the workspace that the grant in its header knows, or a grant
     /// that it names among the answers of a key.
     public let knownEnds: Set<OperationID>
-    /// Those whom the workspace ever let in, as far as the document names them; `nil` for everybody.
-    /// Nobody else gets a seat in a channel.
+    /// The members whom the workspace ever let in, as far as the document names them; `nil` for
+    /// everybody. Nobody else gets a seat in a channel (D-2).
     public let people: Set<MemberID>?
-    /// What it leaves of logs, if it takes somebody out.
+    /// What it keeps of logs, if it removes a member.
     public let cuts: CutTable
 
     /// Takes over the checked fields.
     ///
-    /// - Parameter cuts: what it leaves of logs, where `change` does not say that.
+    /// - Parameter cuts: what it keeps of logs, if `change` does not contain that.
     public init(
         id: OperationID, author: MemberID?, previous: OperationID?, dependencies: [OperationID],
         keyID: KeyID, change: PrivateChange?, isAllowed: Bool,
@@ -51,7 +52,7 @@ public struct PrivateOperation: Sendable {
         self.cuts = cuts ?? CutTable(change?.action.cuts ?? [])
     }
 
-    /// The same, which the workspace does not let stand.
+    /// The same operation, marked as not valid in the workspace.
     var refused: Self {
         Self(
             id: id, author: author, previous: previous, dependencies: dependencies, keyID: keyID,
@@ -61,14 +62,14 @@ public struct PrivateOperation: Sendable {
 
 extension PrivateOperation {
     /// The key that it introduces if it is valid, `nil` when it introduces none. A root introduces
-    /// the one that it is sealed under.
+    /// the key that it is sealed under.
     var introduced: PrivateEpoch? {
         if case .root? = change?.action { return PrivateEpoch(keyID: keyID) }
         return change?.action.epoch
     }
 
-    /// Whether it could have an effect judging by its own contents: a key must be introduced by an
-    /// operation sealed under it, so that readers of the introduction hold the key.
+    /// Whether it could have an effect by its own contents: an operation that introduces a key must
+    /// be sealed under it, so that readers of the introduction hold the key.
     var isSound: Bool {
         guard let change, author != nil else { return false }
         return change.action.epoch.map { $0.keyID == keyID } ?? true
@@ -82,7 +83,7 @@ extension PrivateOperation {
         }
     }
 
-    /// Whether it makes a conversation or an own document, whose members never change.
+    /// Whether it creates a conversation or an own document, whose members never change.
     private var isForEver: Bool {
         if case .root(let root)? = change?.action { root.subtype != .channel } else { false }
     }
@@ -91,9 +92,9 @@ extension PrivateOperation {
         if case .root? = change?.action { author } else { nil }
     }
 
-    /// Its effects, each as the engine knows them: first the author's own seat for a root, then
-    /// one for each seat that it gives; one for everything else.
-    ///
+    /// Its effects, in the engine's terms: for a root first the author's own seat, then one for
+    /// each seat that it gives; otherwise one action.
+    /// - Parameter subtype: only a channel ever changes its members or its fields.
     /// - Parameter subtype: nothing but a channel ever changes its members or its fields.
     func actions(in subtype: PrivateSubtype) -> [AuthAction] {
         guard isSound, let action = change?.action else { return [.unknown] }
@@ -107,7 +108,7 @@ extension PrivateOperation {
             return [.unknown]
         case .add:
             let others = others
-            // It keeps its place in every past all the same.
+            // It keeps its place in every past nevertheless.
             return others.isEmpty ? [.unknown] : others.map { .grant(RoleGrant($0)) }
         case .remove(let member, _, _):
             return [.remove(member: member)]
@@ -119,14 +120,14 @@ extension PrivateOperation {
             grant.drops = drops ? [author].compactMap { $0?.asDevice } : nil
             return [.grant(grant)]
         case .set(let settings):
-            // The engine asks for the right that it takes; what is set is read from the change.
+            // The engine asks for the right that it needs; the values are read from the change.
             return [settings.archived == nil ? .setDocument : .deleteDocument]
         case .delete:
             return [.deleteDocument]
         }
     }
 
-    /// Which of `actions` is the seat of `member`, `nil` when none is.
+    /// The position in `actions` of the seat of `member`; `nil` when there is none.
     func seat(of member: MemberID) -> Int? {
         switch change?.action {
         case .root:
