@@ -24,21 +24,21 @@ extension AuthEvaluator {
         indices[id].map { records[$0].hasEffect } ?? false
     }
 
-    /// Whether a valid operation turns a feature on that this version does not know: what stands
-    /// behind it is for later versions to judge (PROTOCOL.md, 4.0.5).
+    /// Whether a valid operation activates a feature that this version does not know: operations
+    /// with it in their past are left to later versions to judge (PROTOCOL.md, 4.0.5).
     public var awaitsLaterVersion: Bool { placed.unknownFeatures.contains { records[$0].isValid } }
 
-    /// How many valid operations activate such features.
+    /// How many valid operations activate features that this version does not know.
     public var laterFeatureCount: Int { placed.unknownFeatures.count { records[$0].isValid } }
 
-    /// Whether the operation stands behind a feature that this version does not know.
+    /// Whether the operation has a feature in its past that this version does not know.
     public func isOpaque(_ id: OperationID) -> Bool {
         indices[id].map { records[$0].isOpaque } ?? false
     }
 
-    /// All operations after features that this version does not know.
+    /// All operations that have a feature in their past that this version does not know.
     ///
-    /// - Cost: linear in the size of the document where there is such a feature, else none.
+    /// - Cost: linear in the size of the document if there is such a feature, else constant.
     public var opaqueOperations: [OperationID] {
         guard !placed.unknownFeatures.isEmpty else { return [] }
         return records.filter { $0.isOpaque && !$0.isFurther }.map(\.operation.id)
@@ -62,7 +62,7 @@ extension AuthEvaluator {
         return verdicts.policy(forbidding: index).map { .unsupported(by: records[$0].operation.id) }
     }
 
-    /// 1 + the greatest depth among what the operation cites; 1 for the root.
+    /// 1 + the greatest lamport depth among what the operation cites; 1 for the root.
     public func lamport(of id: OperationID) -> UInt64? { indices[id].map { records[$0].lamport } }
 
     /// The strongest of some operations; `nil` if none is known.
@@ -82,7 +82,8 @@ extension AuthEvaluator {
         return records[last].knows(records[first].place)
     }
 
-    /// The member as whom an operation acts: the subject of the cited grant for its device.
+    /// The member as whom an operation acts: the subject of the grant that it cites, for its
+    /// device.
     public func author(of id: OperationID) -> MemberID? {
         indices[id].flatMap { records[$0].author }
     }
@@ -92,35 +93,36 @@ extension AuthEvaluator {
         indices[id].flatMap { records[$0].actingRole }
     }
 
-    /// Whom a grant gives a role for this device; `nil` when it lists no such device. Of a
-    /// transfer that is the heir, or, for the devices that its author keeps, the author.
+    /// The member to whom a grant gives a role on this device; `nil` when it does not list the
+    /// device. For a transfer that is the heir, or the author for the devices that its author
+    /// keeps.
     public func subject(ofGrant id: OperationID, device: DeviceID) -> MemberID? {
         placed.grant(id, of: device).flatMap { records[$0].gives.subject }
     }
 
-    /// What a grant gives to this device, whether it is in force or not.
+    /// The role that a grant gives to this device, whether it is in force or not.
     public func role(ofGrant id: OperationID, device: DeviceID) -> Role? {
         placed.grant(id, of: device).flatMap { records[$0].gives.role }
     }
 
-    /// What a grant gives, whether it is in force or not; `nil` when it is no grant.
+    /// The role that a grant gives, whether it is in force or not; `nil` when it is not a grant.
     public func role(ofGrant id: OperationID) -> Role? {
         indices[id].flatMap { records[$0].gives.role }
     }
 
-    /// How strong a grant is, whether it is in force or not; `nil` when it is no grant.
+    /// The rank of a grant, whether it is in force or not; `nil` when it is not a grant.
     public func rank(ofGrant id: OperationID) -> GrantRank? {
         indices[id].flatMap { placed.rank(ofGrant: $0) }
     }
 
-    /// How strong whatever the device writes now under a grant is: its subject may have given up
-    /// the role since. `nil` when the grant does not list it.
+    /// The rank of an operation that the device would write now under a grant: its subject may have
+    /// given up the role since. `nil` when the grant does not list the device.
     public func standing(ofGrant id: OperationID, device: DeviceID) -> GrantRank? {
         placed.grant(id, of: device).flatMap { verdicts.standing(ofGrant: $0, for: device) }
     }
 
-    /// The rank of an operation's author when it was written, by the grant that it cites and
-    /// earlier transfers; `nil` when it is not known.
+    /// The rank of an operation's author when it was written, from the grant that it cites and
+    /// earlier transfers; `nil` when the operation is not known.
     public func authorRank(of id: OperationID) -> GrantRank? {
         indices[id].map { records[$0].rank.author.grant }
     }
@@ -130,36 +132,38 @@ extension AuthEvaluator {
         indices[id].flatMap { records[$0].gives.subject }
     }
 
-    /// The devices a grant lists, in its order; empty when it is no grant.
+    /// The devices that a grant lists, in its order; empty when it is not a grant.
     public func devices(ofGrant id: OperationID) -> [DeviceID] {
         indices[id].flatMap { records[$0].operation.action.grantedDevices } ?? []
     }
 }
 
-/// Questions about the state that all operations together make.
+/// Questions about the state that results from all operations.
 extension AuthEvaluator {
-    /// What a new operation should cite: the valid operations that no other kept one has in its
-    /// past. Citing an invalid one would keep it permanently. Ascending.
+    /// What a new operation should cite: the valid operations that are in the past of no other
+    /// valid one. Citing an invalid one would keep it permanently. Ascending.
     ///
-    /// - Cost: linear in the number of logs, or of operations where most logs are short.
+    /// - Cost: linear in the number of logs, or in the number of operations if most logs are short.
     public var heads: [OperationID] { tips { $0.hasEffect } }
 
-    /// The same, the strongest first: of more than fit, nobody weaker takes a place (S-7).
+    /// The heads, the strongest first: if there are more than fit, no weaker one displaces a
+    /// stronger one (S-7).
     ///
-    /// - Parameter knowsFeatures: `false` for what an operation cites that takes back what only a
-    ///   later version knows.
+    /// - Parameter knowsFeatures: `false` for the citations of an operation that takes back a
+    ///   feature which only a later version knows.
     public func headsByStrength(knowingFeatures knowsFeatures: Bool = true) -> [OperationID] {
         let heads = knowsFeatures ? heads : tips(amongKnown: true) { $0.hasEffect }
         return heads.compactMap { indices[$0] }.sorted { records[$0].rank < records[$1].rank }
             .map { records[$0].operation.id }
     }
 
-    /// What an operation cites that names others: the maximal valid operations. Of more than fit, those
-    /// come first that are, or know, one of the named, then the strongest (S-7).
+    /// What an operation cites that names others: the maximal valid operations. If there are more
+    /// than fit, those come first that are, or know, one of the named operations, then the
+    /// strongest (S-7).
     ///
     /// - Parameters:
     ///   - named: what has to be in its past, the most important first.
-    ///   - knowsFeatures: as of `headsByStrength`.
+    ///   - knowsFeatures: as for `headsByStrength`.
     public func citations(
         naming named: [OperationID], knowingFeatures knowsFeatures: Bool = true
     ) -> [OperationID] {
@@ -174,8 +178,8 @@ extension AuthEvaluator {
         return chosen + heads.filter { !first.contains($0) }
     }
 
-    /// Which of the named one operation does not get to know, where it cites as `citations(naming:)`
-    /// says, with four places left for its grant, its key and its own log.
+    /// Those of the named operations that one operation cannot have in its past if it cites as
+    /// `citations(naming:)` says and leaves four places for its grant, its key and its own log.
     public func beyondCitations(naming named: [OperationID]) -> [OperationID] {
         let cited = citations(naming: named)
         guard cited.count > Limits.authDependenciesMax - 4 else { return [] }
@@ -183,14 +187,14 @@ extension AuthEvaluator {
         return named.filter { !isKnown($0, by: first) }
     }
 
-    /// The valid operations that list one of some devices: who names these devices names those. One of
-    /// each device comes first, for one binds it.
+    /// The valid operations that list one of the devices: an operation that names the devices also
+    /// names these. One for each device comes first, since one is enough to bind it.
     public func bindings(of devices: some Sequence<DeviceID>) -> [OperationID] {
         let ofEach = devices.map(validBindings)
         return ofEach.compactMap(\.first) + ofEach.flatMap { $0.dropFirst() }
     }
 
-    /// One of each: what has to be known at least.
+    /// One valid operation for each device that binds it: the least that has to be known.
     public func binding(ofEach devices: some Sequence<DeviceID>) -> [OperationID] {
         devices.compactMap { validBindings(of: $0).first }
     }
@@ -200,17 +204,19 @@ extension AuthEvaluator {
             .map { records[$0].operation.id }
     }
 
-    /// Whether an operation is one of some others, or in their past.
+    /// Whether an operation is one of the others, or in the past of one of them.
     public func isKnown(_ id: OperationID, by others: [OperationID]) -> Bool {
         others.contains { $0 == id || isAncestor(id, of: $0) }
     }
 
-    /// The operations that nothing cites, valid or not. Ascending.
+    /// The operations that no other one cites, valid or not. Ascending.
     public var frontier: [OperationID] { tips { _ in true } }
 
-    /// The operations that count and that no other one that counts has in its past. Ascending.
+    /// The operations that satisfy `counts` and are in the past of no other one that does.
+    /// Ascending.
     ///
-    /// - Parameter isKnownOnly: without features that this version does not know, and all behind them.
+    /// - Parameter isKnownOnly: leaves out features that this version does not know, and all that
+    ///   have one in their past.
     private func tips(
         amongKnown isKnownOnly: Bool = false, where counts: (AuthRecord) -> Bool
     ) -> [OperationID] {
@@ -218,12 +224,12 @@ extension AuthEvaluator {
             !(isKnownOnly && (record.isOpaque || record.operation.action.isUnknownFeature))
                 && counts(record)
         }
-        // Where most branches are short there is little to pass over.
+        // If most branches are short, few operations are skipped per branch.
         return placed.branchTips.count * 8 <= records.count
             ? tipsOfBranches(where: isOne) : tipsOfAll(where: isOne)
     }
 
-    /// The same by going through all, backwards.
+    /// The tips, by a walk through all operations from the last to the first.
     func tipsOfAll(where counts: (AuthRecord) -> Bool) -> [OperationID] {
         var isCovered = [Bool](repeating: false, count: records.count)
         var tips: [OperationID] = []
@@ -238,8 +244,8 @@ extension AuthEvaluator {
         return tips.sorted()
     }
 
-    /// The same by the last operation of each branch, which has all others of the branch in its
-    /// past. An operation with one of another branch in its past is deeper.
+    /// The tips, from the last operation of each branch, which has the rest of the branch in its
+    /// past. An operation that has one of another branch in its past has a greater depth.
     func tipsOfBranches(where counts: (AuthRecord) -> Bool) -> [OperationID] {
         var last: [Int] = []
         for tip in placed.branchTips {
@@ -265,7 +271,7 @@ extension AuthEvaluator {
         return tips.sorted()
     }
 
-    /// The valid operations in the order of arrival.
+    /// The valid operations in order of arrival.
     public var validOperations: [OperationID] {
         records.filter { $0.hasEffect && !$0.isFurther }.map(\.operation.id)
     }
@@ -276,16 +282,17 @@ extension AuthEvaluator {
         inForce(device).map { records[$0].operation.id }
     }
 
-    /// The strongest grant of a device that is in force; `nil` when it may do nothing.
+    /// The strongest grant of a device that is in force; `nil` when there is none.
     ///
-    /// - Parameter member: only grants to this member. A device asks so for its own, for anybody
-    ///   may list it in a grant of somebody else's, and what it wrote under that would be theirs.
+    /// - Parameter member: only grants to this member. A device asks for its own member: anybody
+    ///   may list it in a grant to somebody else, and what it wrote under that would be that
+    ///   person's.
     public func bestGrant(of device: DeviceID, as member: MemberID? = nil) -> OperationID? {
         inForce(device).first { member == nil || records[$0].gives.subject == member }
             .map { records[$0].operation.id }
     }
 
-    /// Everybody who may act now with at least one device, by id.
+    /// Every member who may act now with at least one device, by id.
     public var members: [MemberStanding] {
         var best: [MemberID: (grant: Int, rank: DeviceRank)] = [:]
         var devices: [MemberID: [DeviceID]] = [:]
@@ -310,9 +317,9 @@ extension AuthEvaluator {
         }
     }
 
-    /// One of `members`; `nil` for a member who may not act.
+    /// The entry of `members` for a member; `nil` for one who may not act.
     ///
-    /// - Cost: linear in what the member was ever given.
+    /// - Cost: linear in the grants that the member ever got.
     public func standing(of member: MemberID) -> MemberStanding? {
         var best: (grant: Int, rank: DeviceRank)?
         var devices: [DeviceID] = []
@@ -335,8 +342,8 @@ extension AuthEvaluator {
             devices: devices)
     }
 
-    /// The valid removals, departures and replacements by which `device` lost `grant`, the
-    /// strongest first; empty while it may act under it or never could.
+    /// The valid revocations by which `device` lost `grant`, the strongest first; empty while it
+    /// may act under the grant, and if it never could.
     public func revocations(hittingGrant grant: OperationID, device: DeviceID) -> [OperationID] {
         guard let index = placed.grant(grant, of: device),
             let exposure = verdicts.contentExposure(index, device)
@@ -353,7 +360,8 @@ extension AuthEvaluator {
             .sorted { isStronger($0, than: $1, for: device) }.map(\.0)
     }
 
-    /// Of two with equal rank, because one transfer has taken both, the one that was stronger.
+    /// Of two grants with equal rank, because one transfer has taken both, the one that was
+    /// stronger.
     private func isStronger(
         _ grant: (index: Int, now: DeviceRank), than other: (index: Int, now: DeviceRank),
         for device: DeviceID
@@ -367,8 +375,9 @@ extension AuthEvaluator {
 
     // MARK: Devices
 
-    /// Whose a device is: for whom it is in, the strongest first; of one that is in for nobody, whose
-    /// it was by what is valid. More than one, where somebody has stolen it and made it an own one.
+    /// The members to whom a device belongs: those for whom it is in, the strongest first. If it is
+    /// in for nobody, those to whom valid operations bound it. There may be several if somebody has
+    /// stolen the device and bound it to themselves.
     public func members(of device: DeviceID) -> [MemberID] {
         let bound = (placed.people.bindings[device] ?? [:]).compactMap { member, bindings in
             bindings.filter { records[$0].isValid }.map { records[$0].rank }.min()
@@ -387,7 +396,8 @@ extension AuthEvaluator {
     /// The first of `members(of:)`; `nil` if nothing valid binds the device.
     public func owner(of device: DeviceID) -> MemberID? { members(of: device).first }
 
-    /// Whether a valid operation binds a device to a member, even if others have it too.
+    /// Whether a valid operation binds a device to a member, even if others bind it to somebody
+    /// else.
     public func isBound(_ device: DeviceID, to member: MemberID) -> Bool {
         (placed.people.bindings[device]?[member] ?? []).contains { records[$0].isValid }
     }
@@ -400,7 +410,7 @@ extension AuthEvaluator {
         .keys.sorted()
     }
 
-    /// The operation that first bound a device to a member, of those that are valid.
+    /// The first valid operation that binds a device to a member.
     public func binding(of device: DeviceID, to member: MemberID) -> OperationID? {
         (placed.people.bindings[device]?[member] ?? []).filter { records[$0].isValid }
             .min {
@@ -410,36 +420,37 @@ extension AuthEvaluator {
             .map { records[$0].operation.id }
     }
 
-    /// Whether a grant written now may not list the device: an older one of its member's had
-    /// revoked it.
+    /// Whether a grant written now may not list the device because an older device of its member
+    /// has revoked it.
     public func isBarred(_ device: DeviceID) -> Bool {
         var known = KnownRolls(before: placed.everything)
         return placed.isBarred(device, &known)
     }
 
-    /// Those of some devices that a grant written now may list as a member's: what binds them counts, and
-    /// they are not barred.
+    /// Those of the devices that a grant written now may list as a member's: their binding counts,
+    /// and they are not barred.
     public func listable(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
         var known = KnownRolls(before: placed.everything)
         return devices.filter { placed.listingFault([$0], of: member, &known) == nil }
     }
 
-    /// Whether no operation here has bound the member or the device yet.
+    /// Whether no operation here has bound the member or one of the devices yet.
     public func isNewcomer(_ member: MemberID, _ devices: [DeviceID]) -> Bool {
         placed.newcomerFault(placed.everything, member, devices) == nil
     }
 
-    /// Whether an admission written now would be one too many: it counts what is there, valid or
-    /// not.
+    /// Whether an admission written now would exceed the invite's maximum. Admissions in the past
+    /// count, valid or not.
     public func isUsedUp(_ invite: OperationID) -> Bool {
         guard let index = indices[invite], let terms = records[index].operation.action.terms
         else { return false }
         return placed.isUsedUp(index, terms, before: placed.everything)
     }
 
-    /// `devices` in the order in which a grant lists them, which is their rank: phrases first, then as
-    /// strong as they are now. Who came back by one device, and linked an older one again, has the older
-    /// one behind. Those alike, or out, stand by when they came to the member.
+    /// `devices` in the order in which a grant lists them, which is their rank there: recovery
+    /// devices first, then by their rank now. If a person came back with one device and then linked
+    /// an older one again, the older one stands behind. Devices of equal rank, and those that are
+    /// out, are ordered by their age.
     public func byStrength(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
         let roll = placed.roll(of: member, before: placed.everything)
         let ranked = devices.map { device in

@@ -1,21 +1,20 @@
 public import WorkspaceModel
 
-/// Who may do what with one channel: judged after the evaluation, from valid operations alone,
-/// so that it is as much a function of their set as the verdicts are.
+/// Who may do what with one channel: judged after the evaluation, from valid operations alone, so
+/// that it is a function of their set, as the verdicts are.
 ///
 /// Settings that change owner or roles form a chain that begins with the creation. Each cites the
-/// link it replaces; of several that replace one link the strongest counts. Every other operation
-/// cites the link under which it was written and counts as long as that was the last one, for all
-/// that the next link knew. So somebody who was replaced can write nothing more that counts,
-/// however far back it is dated.
+/// link that it replaces; if several replace one link, the strongest counts. Every other operation
+/// cites the link under which it was written. It counts while that link is the last one, and
+/// afterwards if it is in the past of the next link. So a replaced owner or admin cannot write
+/// anything more that counts, however far back it is dated.
 ///
 /// - Source: PROTOCOL.md, 4.1.
 extension AuthEvaluator {
-    /// What the claims about a channel come to; `nil` when nobody could make the channel.
-    ///
-    /// - Parameter isDefault: whether it is the channel everybody is in, which is neither archived
-    ///   nor deleted.
-    /// - Cost: that of one look.
+    /// The result of the claims about a channel; `nil` when the channel was not validly created.
+    /// - Parameter isDefault: whether it is the channel that everybody is in, which is never
+    ///   archived or deleted.
+    /// - Cost: constant.
     public func ruling(on ledger: ChannelLedger, isDefault: Bool) -> ChannelRuling? {
         guard let creation = ledger.creation, records[creation].isValid,
             let last = ledger.chain.last
@@ -33,12 +32,12 @@ extension AuthEvaluator {
         return ruling
     }
 
-    /// The operations that determine owner and roles of a channel, the creation first.
+    /// The links that determine owner and roles of a channel, the creation first.
     public func chain(of ledger: ChannelLedger) -> [OperationID] {
         ledger.chain.map { records[$0.index].operation.id }
     }
 
-    /// The settings that count. Of two that set one field the later in this list wins.
+    /// The settings that count. If two set the same field, the later one in this list wins.
     public func counting(in ledger: ChannelLedger) -> [OperationID] {
         ledger.counting.map { records[$0].operation.id }
     }
@@ -54,8 +53,8 @@ extension AuthEvaluator {
         return isEarlier(first, second)
     }
 
-    /// Owner and admins of a channel as the links of its chain up to a time say: up to the first
-    /// that names a later one.
+    /// Owner and admins of a channel by the links of its chain up to a time, that is, before the
+    /// first link that names a later time.
     ///
     /// - Cost: a binary search.
     public func roles(
@@ -71,22 +70,22 @@ extension AuthEvaluator {
         return (ledger.chain[low - 1].owner, ledger.chain[low - 1].admins)
     }
 
-    /// The links of a channel, its creation first: who may do what under each, and the latest time that
-    /// it or one before it names.
+    /// The links of a channel, its creation first: owner and admins under each, and the latest time
+    /// that this link or an earlier one names.
     public func links(
         in ledger: ChannelLedger
     ) -> [(id: OperationID, owner: MemberID, admins: [MemberID], latest: UInt64)] {
         ledger.chain.map { (records[$0.index].operation.id, $0.owner, $0.admins, $0.latest) }
     }
 
-    /// The channel everybody is in: of those that were validly made the one with the smallest
-    /// (lam, id), whatever became of it since.
+    /// The default channel: the valid creation with the smallest (lam, id), whatever happened to
+    /// the channel since.
     public func defaultChannel(among creations: some Sequence<OperationID>) -> DocumentID? {
         MadeChannels(creations, in: self).first
     }
 }
 
-/// The channels that were validly made, ascending by (lam, id), kept from operation to operation.
+/// The validly created channels, ascending by (lam, id), maintained from operation to operation.
 public struct MadeChannels: Sendable {
     private struct Made: Comparable {
         let lamport: UInt64
@@ -102,7 +101,7 @@ public struct MadeChannels: Sendable {
     /// None.
     public init() {}
 
-    /// The valid ones of some creations.
+    /// The valid ones among the creations.
     public init(_ creations: some Sequence<OperationID>, in evaluator: AuthEvaluator) {
         made = creations.filter(evaluator.isValid).compactMap { id in
             evaluator.lamport(of: id).map { Made(lamport: $0, id: id) }

@@ -1,10 +1,11 @@
 public import WorkspaceModel
 
 /// The valid claims about one channel, maintained incrementally: after a thousand transfers of a
-/// channel, nobody walks a thousand links for the next one.
+/// channel, the next one does not need a walk over a thousand links.
 ///
-/// It is as much a function of the set of operations as a ruling made from nothing, whatever came
-/// first. Only the evaluator changes it, and only the one that made it understands it.
+/// It is a function of the set of operations, as a ruling made from scratch is, whatever the order
+/// of arrival. Only the evaluator changes it, and it is meaningful only to the evaluator that made
+/// it.
 public struct ChannelLedger: Sendable {
     /// A valid claim whose link is in its past.
     struct Claim {
@@ -43,11 +44,12 @@ public struct ChannelLedger: Sendable {
     var claims: [Int: Claim] = [:]
     /// Links by the link that they replace, the strongest first.
     var successors: [Int: [Int]] = [:]
-    /// What is no link and not by an admin of the workspace, by the link under which it was written.
+    /// Claims that are not links and not by an admin of the workspace, by the link under which they
+    /// were written.
     var others: [Int: [Int]] = [:]
-    /// The creation, and each link that counts behind the one that it replaces.
+    /// The creation, and each link that counts after the one that it replaces.
     var chain: [Link] = []
-    /// Where a link stands in the chain.
+    /// The position of a link in the chain.
     var places: [Int: Int] = [:]
     /// Settings that count, in the order in which they overwrite each other.
     var counting: [Int] = []
@@ -64,10 +66,10 @@ public struct ChannelLedger: Sendable {
 }
 
 extension AuthEvaluator {
-    /// The ledger of a channel about which nothing else was said.
+    /// The ledger of a channel about which there are no claims but these.
     ///
-    /// - Parameter claims: in any order; those of other channels and unknown operations must not be
-    ///   among them, invalid ones may.
+    /// - Parameter claims: in any order. They must not contain claims about other channels or
+    ///   unknown operations; they may contain invalid ones.
     /// - Cost: n log n in the number of claims.
     public func ledger(of channel: DocumentID, claims: [ChannelClaim] = []) -> ChannelLedger {
         var ledger = ChannelLedger(channel)
@@ -75,17 +77,18 @@ extension AuthEvaluator {
         return ledger
     }
 
-    /// Takes up claims about the channel that are new, or whose verdict has changed.
+    /// Applies claims about the channel that are new, or whose verdict has changed.
     ///
-    /// - Cost: log n for each claim, and linear in the links that come and go with them and in what
-    ///   was written under those.
+    /// - Cost: log n for each claim, and linear in the links that these add to the chain or take
+    ///   from it and in what was written under those links.
     public func update(
         _ ledger: inout ChannelLedger, with claims: [ChannelClaim]
     ) -> ChannelLedger.Change {
         var change = ChannelLedger.Change()
         guard let creation = open(&ledger) else { return change }
         var recount: [Int] = []
-        // Places of the chain behind which another link may come, and links of which something went.
+        // Places of the chain after which another link may come, and links from which a claim was
+        // taken.
         var (unsure, thinned): (Set<Int>, Set<Int>) = ([], [])
         for claim in claims {
             guard let index = indices[claim.id] else { continue }
@@ -120,7 +123,7 @@ extension AuthEvaluator {
         return change
     }
 
-    /// Begins the chain as soon as the creation is here: what came before it does not know it.
+    /// Begins the chain as soon as the creation is here: claims that came earlier do not know it.
     private func open(_ ledger: inout ChannelLedger) -> Int? {
         if let creation = ledger.creation { return creation }
         guard let index = indices[OperationID(sameBytesAs: ledger.channel)],
@@ -156,7 +159,7 @@ extension AuthEvaluator {
         }
     }
 
-    /// Takes what is not placed any more out of what was written under a link.
+    /// Removes claims that are no longer placed from those written under a link.
     private func thin(_ link: Int, in ledger: inout ChannelLedger) {
         let claims = ledger.claims
         ledger.successors[link]?.removeAll { claims[$0] == nil }
@@ -174,14 +177,14 @@ extension AuthEvaluator {
         isByAdmin(index) || records[index].author == link.owner
     }
 
-    /// Whether a new link comes before the one that stands behind a place of the chain.
+    /// Whether a new link is stronger than the one after a place of the chain.
     private func outdoes(_ index: Int, at place: Int, in ledger: ChannelLedger) -> Bool {
         guard mayReplace(index, ledger.chain[place]) else { return false }
         guard place + 1 < ledger.chain.count else { return true }
         return records[index].rank < records[ledger.chain[place + 1].index].rank
     }
 
-    /// The strongest link behind a place of the chain.
+    /// The strongest link after a place of the chain.
     private func strongest(behind place: Int, in ledger: inout ChannelLedger) -> Int? {
         let link = ledger.chain[place]
         for index in ledger.successors[link.index] ?? [] {
@@ -191,9 +194,9 @@ extension AuthEvaluator {
         return nil
     }
 
-    /// Makes the chain behind a place anew.
+    /// Rebuilds the chain after a place.
     ///
-    /// - Returns: the claims that may count now, or not any more.
+    /// - Returns: the claims that may count now, or no longer.
     private func follow(
         from place: Int, in ledger: inout ChannelLedger, _ change: inout ChannelLedger.Change
     ) -> [Int] {
@@ -248,8 +251,8 @@ extension AuthEvaluator {
         for list in claim.lists { ledger[keyPath: list].remove(index, by: isEarlier) }
     }
 
-    /// Whether a claim has effect: a link when it is on the chain, anything else while the link
-    /// it cites was the last.
+    /// Whether a claim has effect: a link if it is on the chain, any other claim as long as the
+    /// link that it cites was the last.
     private func counts(
         _ index: Int, _ claim: ChannelLedger.Claim, in ledger: ChannelLedger
     ) -> Bool {
@@ -277,7 +280,7 @@ extension AuthEvaluator {
 }
 
 extension ChannelLedger.Claim {
-    /// The lists in which it stands while it counts.
+    /// The lists that hold it while it counts.
     fileprivate var lists: [WritableKeyPath<ChannelLedger, [Int]>] {
         guard let change else { return [\.deletions] }
         var lists: [WritableKeyPath<ChannelLedger, [Int]>] = [\.counting]
@@ -288,7 +291,7 @@ extension ChannelLedger.Claim {
 }
 
 extension Array {
-    /// Puts an element behind all that come before it. Mostly it is the last one.
+    /// Inserts an element after all that come before it. Usually it is the last one.
     fileprivate mutating func insert(
         _ element: Element, by isBefore: (Element, Element) -> Bool
     ) {

@@ -4,12 +4,13 @@ public import WorkspaceModel
 public struct ChannelRuling: Hashable, Sendable {
     /// The operation that made the channel.
     public let creation: OperationID
-    /// Who owns it: its creator until it was transferred. May have left the workspace.
+    /// The owner: the creator until a transfer. The owner may have left the workspace.
     public let owner: MemberID
-    /// Who may edit it and add and remove people besides the owner, ascending.
+    /// Who may, besides the owner, edit it and add and remove people, ascending.
     public let admins: [MemberID]
-    /// The operation that made owner and roles what they are: what a new operation about the channel
-    /// cites, so that it counts. It tells the whole chain, for each link names the one before it.
+    /// The last operation that determined owner and roles: a new operation about the channel cites
+    /// it in order to count. It determines the whole chain, since each link names the one before
+    /// it.
     public let lastLink: OperationID
     /// The deletion that counts; the first in (lam, rank, id) of several.
     public internal(set) var deletion: OperationID?
@@ -62,11 +63,11 @@ public struct ChannelClaim: Hashable, Sendable {
     }
 }
 
-/// New values for a channel. Its texts are sealed, and none of them bears on authority.
+/// New values for a channel. Its texts are sealed, and no authority depends on them.
 public struct ChannelChange: Hashable, Sendable {
     /// The new owner.
     public var owner: MemberID?
-    /// Who is an admin of the channel from here on, all of them.
+    /// All admins of the channel from this change on.
     public var admins: [MemberID]?
     /// Whether nothing more should be written.
     public var archived: Bool?

@@ -1,21 +1,21 @@
 public import WorkspaceModel
 
-/// How far the content of one log is valid, given the revocations that are.
+/// How far the content of one log is valid, given the valid revocations.
 ///
-/// One answer serves a whole log as long as it cites one grant, until the evaluator changes.
+/// One answer holds for a whole log as long as it cites one grant, until the evaluator changes.
 public enum ContentLimit: Hashable, Sendable {
     /// All of it.
     case everything
     /// None of it.
     case nothing
-    /// What is an ancestor of, or is, one of the entries of each group. A group is what one
-    /// revocation leaves; it has several entries where the log had forked.
+    /// What is an ancestor of, or is, one of the entries of each group. A group holds what one
+    /// revocation keeps; it has several entries if the log had forked.
     case cuts([ArraySlice<CutPlace>])
 
     /// Whether the operation at `sequence` is valid.
     ///
-    /// - Parameter isAtOrBefore: whether the operation is, or is an ancestor on its branch of,
-    ///   the one that the entry names. Asked only when the positions allow it.
+    /// - Parameter isAtOrBefore: whether the operation is the one that the entry names, or its
+    ///   ancestor on a branch. Asked only when the positions allow it.
     public func allows(sequence: UInt64, isAtOrBefore: (CutPlace) -> Bool) -> Bool {
         switch self {
         case .everything: true
@@ -27,7 +27,7 @@ public enum ContentLimit: Hashable, Sendable {
         }
     }
 
-    /// The last position that can be valid; `nil` when there is no bound or nothing at all.
+    /// The last position that can be valid; `nil` when there is no bound or no content is valid.
     public var lastSequence: UInt64? {
         guard case .cuts(let groups) = self else { return nil }
         return groups.compactMap { group in group.map(\.sequence).max() }.min()
@@ -37,16 +37,16 @@ public enum ContentLimit: Hashable, Sendable {
 extension AuthEvaluator {
     /// How far the content that `log` holds under `grant` is valid.
     ///
-    /// Content is reached by removals, of its author or its device, by departures, and by a
-    /// replacement whose role no longer allows it. It lost nothing when its author's role
-    /// changed otherwise.
+    /// Content is hit by removes of its author, by revocations of its device, by leaves, and by a
+    /// grant that replaces its own and whose role no longer allows it. Other changes of its
+    /// author's role take nothing from it (V-5).
     ///
     /// - Parameters:
     ///   - grant: the workspace grant in the operations' headers.
     ///   - leastRole: the weakest role that may write this: member in public documents, guest in
     ///     private ones.
-    ///   - isWidened: whether what recuts list is kept too. They keep what was said, not what somebody
-    ///     did to others.
+    ///   - isWidened: whether recuts count too. They keep what a member said, not what the member
+    ///     did to others (F-21).
     public func contentLimit(
         grant: OperationID, log: LogName, leastRole: Role, isWidened: Bool = true
     ) -> ContentLimit {
@@ -64,8 +64,9 @@ extension AuthEvaluator {
         return groups.isEmpty ? .everything : .cuts(groups)
     }
 
-    /// How far what `log` holds under a grant is valid as far as roles decide it: by the grants alone that
-    /// have replaced this one by less than `leastRole`. `nil` where the grant gives less.
+    /// How far the content of `log` under a grant is valid as far as roles decide it: bounded only
+    /// by the grants that have replaced this one with less than `leastRole`. `nil` if the grant
+    /// gives less.
     public func roleLimit(
         grant: OperationID, log: LogName, leastRole: Role
     ) -> ContentLimit? {
@@ -84,7 +85,7 @@ extension AuthEvaluator {
         return groups.isEmpty ? .everything : .cuts(groups)
     }
 
-    /// Whether recuts keep anything of what a log holds under a grant.
+    /// Whether recuts keep any content of a log under a grant.
     public func isWidened(grant: OperationID, log: LogName, leastRole: Role) -> Bool {
         guard !placed.reach.recuts.isEmpty, let index = indices[grant],
             let exposure = verdicts.contentExposure(index, log.device)
@@ -107,9 +108,9 @@ extension AuthEvaluator {
 
     /// The strongest grant under which the device may write content now.
     ///
-    /// It can be one that a transfer took from authority operations: a member who gave ownership
-    /// away goes on writing under it. A transfer itself serves only the heir's content, so that
-    /// a grant tells whose content it is.
+    /// It can be one that a transfer took from authority operations: a member who handed over the
+    /// workspace goes on writing content under it. The transfer itself carries only the content of
+    /// the heir, so that a grant tells whose content it is.
     ///
     /// - Parameter member: only grants to this member, as for `bestGrant`.
     public func contentGrant(
@@ -125,15 +126,15 @@ extension AuthEvaluator {
             else { return nil }
             return (rank, exposure)
         }
-        // A member may have been given hundreds, one after the other.
+        // A member may have got hundreds of grants, one after the other.
         return given.sorted { $0.rank < $1.rank }
             .first { !isEnded($0.exposure, leastRole: leastRole) }
             .map { records[$0.exposure.grant].operation.id }
     }
 
-    /// The grants whose content a change may affect: those of the member or device that the
-    /// revocation, or the one widened by a `recut`, is aimed at, and those of an author who gives
-    /// up a role, because weaker revocations reach them then. Empty when the operation reaches no
+    /// The grants whose content a change may affect: those of the member or device at which the
+    /// revocation, or the one widened by a `recut`, is aimed, and those of an author who gives up a
+    /// role, since weaker revocations hit them from then on. Empty when the operation affects no
     /// content. Ascending.
     public func grants(reachedBy revocation: OperationID) -> [OperationID] {
         grants(reachedByAny: [revocation]).sorted()
@@ -141,8 +142,8 @@ extension AuthEvaluator {
 
     /// The same for several changes together.
     ///
-    /// - Cost: two looks for each pair of a change and a grant at which it is aimed. How often an end counts
-    ///   again is up to others than its author, so not all of its records are asked.
+    /// - Cost: two looks for each pair of a change and a grant at which it is aimed. Others than
+    ///   its author decide how often an end counts again, so not all of its records are examined.
     public func grants(reachedByAny revocations: [OperationID]) -> Set<OperationID> {
         var reached: Set<OperationID> = []
         for revocation in revocations { note(grantsReachedBy: revocation, in: &reached) }
@@ -152,7 +153,7 @@ extension AuthEvaluator {
     private func note(grantsReachedBy id: OperationID, in reached: inout Set<OperationID>) {
         guard let own = indices[id] else { return }
         var index = own
-        // A widening bears on what the revocation bears on.
+        // A recut affects what the revocation affects.
         if case .recut = records[own].operation.action {
             guard let widened = records[own].cited.reference else { return }
             index = widened
@@ -185,12 +186,12 @@ extension AuthEvaluator {
         }
     }
 
-    /// What a revocation may be aimed at, of all that was ever given.
+    /// All grants ever given at which a revocation may be aimed.
     func given(aimedAtBy index: Int) -> [Int] {
         let author = records[index].author
         func all(_ member: MemberID?) -> [Int] { member.map(placed.grants(everTo:)) ?? [] }
         return switch records[index].aim {
-        // Content came in by no invite.
+        // Content does not depend on an invite.
         case .nothing, .invite: []
         case .member(let member): all(member)
         case .device(let device):
@@ -201,23 +202,23 @@ extension AuthEvaluator {
         }
     }
 
-    /// Whether a revocation hits, or has part in what leaves no chain to the device.
+    /// Whether a revocation hits, or takes part in leaving no chain to the device (V-11).
     func mayReach(_ revocation: Int, _ exposure: AuthExposure) -> Bool {
         verdicts.hits(revocation, exposure)
             || records[revocation].grant == exposure.grant
                 && records[revocation].again.undoing?.devices.contains(exposure.device) == true
     }
 
-    /// The device that an end ends, and those that may go with it under other grants.
+    /// The device that an end revokes, and those that may lose effect with it under other grants.
     private func devicesAlong(_ end: Int, with device: DeviceID) -> Set<DeviceID> {
         (placed.further.undoingOf[end] ?? []).reduce(into: [device]) {
             $0.formUnion(records[$1].again.undoing?.devices ?? [])
         }
     }
 
-    /// The valid revocations that take content from an author, the strongest first. What ended a
-    /// grant ends the content of those that it replaced: the remover of a member whose role was
-    /// lowered may be weaker than the earlier role.
+    /// The valid revocations that take content from an author, the strongest first. What ends a
+    /// grant also ends the content of those that it replaced: whoever removes a member after a
+    /// demotion may be weaker than the member's earlier role.
     func ends(ofContent exposure: AuthExposure, leastRole: Role) -> [Int] {
         guard isNamed(exposure) else { return [] }
         var ends: Set<Int> = []
@@ -231,12 +232,12 @@ extension AuthEvaluator {
         ends.formUnion(endsOfLaterStandings(exposure, of: others))
         let sorted = ends.sorted { records[$0].rank < records[$1].rank }
         guard !placed.further.endsAgain.isEmpty else { return sorted }
-        // A final end may reach it by more than one grant.
+        // A final end may hit it under more than one grant.
         var seen: Set<Int> = []
         return sorted.map { placed.original($0) }.filter { seen.insert($0).inserted }
     }
 
-    /// Whether there is any of these ends; the latest is looked at first, for it tells most.
+    /// Whether any of these ends exists; the latest is examined first, since it is the likeliest.
     private func isEnded(_ exposure: AuthExposure, leastRole: Role) -> Bool {
         guard isNamed(exposure) else { return false }
         if verdicts.isHit(exposure, where: { reachesContent($0, exposure, leastRole: leastRole) }) {
@@ -245,15 +246,15 @@ extension AuthEvaluator {
         return !endsOfLaterStandings(exposure, of: membershipEnds(aimedAt: exposure)).isEmpty
     }
 
-    /// The valid revocations that put somebody out, and that may be aimed at this.
+    /// The valid revocations that end a membership or device and may be aimed at this content.
     private func membershipEnds(aimedAt exposure: AuthExposure) -> [Int] {
         placed.revocations(aimedAt: exposure).filter {
             records[$0].isValid && records[$0].operation.action.endsMembership
         }
     }
 
-    /// Those of some ends that reach what has replaced a grant. They are few, and what has replaced it
-    /// may be hundreds.
+    /// Those of the ends that hit what has replaced a grant. They are few, whereas hundreds of
+    /// grants may have replaced it.
     private func endsOfLaterStandings(_ exposure: AuthExposure, of ends: [Int]) -> [Int] {
         if ends.isEmpty, placed.further.cutOff.isEmpty { return [] }
         let later = standings(ofContent: exposure).dropFirst()
@@ -263,14 +264,14 @@ extension AuthEvaluator {
         }
     }
 
-    /// How content stands under its own grant, and under each valid one that has replaced that.
+    /// The content's exposure under its own grant, and under each valid grant that has replaced it.
     func standings(ofContent exposure: AuthExposure) -> [AuthExposure] {
         var standings = [exposure]
         for index in placed.reach.revocations[.member(exposure.author)] ?? []
         where records[index].isValid {
             guard case .grant(let given) = records[index].operation.action, given.replaces,
                 given.member == exposure.author, index != exposure.grant,
-                // What is weaker replaces nothing: an admin's word about the owner.
+                // A weaker grant replaces nothing: for example an admin's grant to the owner.
                 records[index].rank < exposure.rank,
                 records[index].knows(records[exposure.grant].place),
                 let standing = verdicts.deviceStanding(ofGrant: index, for: exposure.device)
@@ -283,7 +284,7 @@ extension AuthEvaluator {
         return standings
     }
 
-    /// Whether any revocation at all is aimed at it: most content is never looked at again.
+    /// Whether any revocation is aimed at it at all: most content is never examined further.
     private func isNamed(_ exposure: AuthExposure) -> Bool {
         !placed.further.cutOff.isEmpty
             || exposure.targets.contains { placed.reach.revocations[$0] != nil }
@@ -300,7 +301,7 @@ extension AuthEvaluator {
         }
     }
 
-    /// What a revocation and its valid widenings leave of a log.
+    /// What a revocation and its valid recuts keep of a log.
     private func places(keptBy revocation: Int, in log: LogName) -> ArraySlice<CutPlace> {
         var places = cuts(of: revocation, in: log)
         for widening in placed.reach.recuts[revocation] ?? [] where records[widening].isValid {

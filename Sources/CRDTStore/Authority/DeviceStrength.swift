@@ -1,19 +1,19 @@
 public import WorkspaceModel
 
-/// Which of a member's devices are stronger: what one of them may cost others, and which of them
-/// speaks for another, hangs on that (PROTOCOL.md, 4.0.4: S-5).
+/// The order of a member's devices by strength: it decides what a device may cost others, and which
+/// device speaks for another (PROTOCOL.md, 4.0.4: S-5).
 extension AuthEvaluator {
-    /// Whether a device of a member is in, and stronger than another one, or that is out.
+    /// Whether a device of a member is in, and the other one is weaker or out.
     public func isStronger(_ device: DeviceID, than other: DeviceID, of member: MemberID) -> Bool {
         guard let own = strongestNow(device, of: member) else { return false }
         return strongestNow(other, of: member).map { own < $0 } ?? true
     }
 
-    /// How many of the linked devices that a member is in with are stronger than one of them, up to
-    /// `most`; `most` for a device that is not in. Nothing that a device links comes before what is
-    /// stronger than it, so nobody's place hangs on the weaker ones.
+    /// How many of the linked devices with which a member is in are stronger than a given one, up
+    /// to `most`; `most` for a device that is not in. Whatever a device links is weaker than all
+    /// that is stronger than the device, so no place depends on weaker devices.
     ///
-    /// - Cost: linear in the devices that the member ever linked, where few are stronger.
+    /// - Cost: linear in the devices that the member ever linked, if few are stronger.
     public func placeAmongLinked(_ device: DeviceID, of member: MemberID, most: Int) -> Int {
         guard let own = strongestNow(device, of: member) else { return most }
         var stronger: Set<DeviceID> = []
@@ -27,8 +27,8 @@ extension AuthEvaluator {
         return stronger.count
     }
 
-    /// A member's everyday devices that a transfer by `device` takes nothing from: a member who
-    /// wants to hand over must do it on one of these. Ascending.
+    /// A member's everyday devices from which a transfer by `device` takes nothing: a member who
+    /// wants to hand over must use one of these. Ascending.
     public func devices(strongerThan device: DeviceID, of member: MemberID) -> [DeviceID] {
         guard let own = strongestNow(device, of: member) else { return [] }
         return placed.people.grantsOfDevice.keys.filter { other in
@@ -37,19 +37,19 @@ extension AuthEvaluator {
         }.sorted()
     }
 
-    /// Whether a device is anybody's recovery phrase.
+    /// Whether a device is the recovery phrase of any member.
     public func isRecovery(_ device: DeviceID) -> Bool {
         placed.people.bindings[device]?.keys.contains { verdicts.isRecovery(device, of: $0) }
             ?? false
     }
 
-    /// Whether a change of verdicts may admit or remove somebody, or change a role. Callers may
+    /// Whether a change of verdicts may admit or remove a member, or change a role. Callers may
     /// cache memberships until then.
     public func changesStanding(_ change: AuthChange) -> Bool {
         change.all.contains { id in
             guard let index = indices[id] else { return true }
             return switch records[index].operation.action {
-            // Of nobody who was ever given anything: there is nothing to take.
+            // If the member never had a grant, there is nothing to take.
             case .remove(let member): placed.people.given[member] != nil
             case .removeDevice(let device): placed.people.grantsOfDevice[device] != nil
             default: records[index].operation.action.bearsOnStanding
@@ -57,11 +57,11 @@ extension AuthEvaluator {
         }
     }
 
-    /// Whether anything admits a member, valid or not. What did once always does.
+    /// Whether any operation admits a member, valid or not. Once true, this stays true.
     public func isAdmitted(_ member: MemberID) -> Bool { placed.people.admitted[member] != nil }
 
-    /// Where nothing that admits a member has effect, the first of it by (depth, id) on which something
-    /// valid is built: no other admission lets that one in any more.
+    /// If no admission of a member has effect, the first one by (depth, id) in the past of
+    /// something valid: no other admission can let the member in any more.
     public func vainAdmission(of member: MemberID) -> OperationID? {
         guard let all = placed.people.admitted[member],
             !all.contains(where: { records[$0].isValid })
@@ -75,8 +75,8 @@ extension AuthEvaluator {
         }.map { records[$0].operation.id }
     }
 
-    /// The one member to whom something binds a device, valid or not, that something valid is built on;
-    /// `nil` where there are several.
+    /// The only member to whom operations in the past of valid ones bind a device, valid or not;
+    /// `nil` if there are several.
     public func citedMember(of device: DeviceID) -> MemberID? {
         guard let all = placed.people.bindings[device] else { return nil }
         let heads = heads.compactMap { indices[$0] }
@@ -86,16 +86,16 @@ extension AuthEvaluator {
         return members.count == 1 ? members.first : nil
     }
 
-    /// Whether a valid grant ever gave a member anything: the workspace has let that one in, whatever
-    /// came after that.
+    /// Whether a valid grant ever gave a member a role: the workspace has let the member in,
+    /// whatever happened since.
     public func hasLetIn(_ member: MemberID) -> Bool {
         guard let entries = placed.people.admitted[member] else { return false }
-        // A role needs an admission in its past, and may outlive that.
+        // A grant of a role needs an admission in its past, and may stay valid longer than that.
         return entries.contains { records[$0].isValid }
             || placed.grants(everTo: member).contains { records[$0].isValid }
     }
 
-    /// How strong what a device would write now is, by its strongest grant to a member; `nil` for a
+    /// The rank of what a device would write now, by its strongest grant to a member; `nil` for a
     /// device that is not in.
     func strongestNow(_ device: DeviceID, of member: MemberID) -> AuthRank? {
         inForce(device).first { records[$0].gives.subject == member }
@@ -104,7 +104,7 @@ extension AuthEvaluator {
 }
 
 extension AuthAction {
-    /// Whether it gives somebody something or takes it. What is not listed here does, to be safe.
+    /// Whether it may give or take a role or membership. Actions not listed here do, to be safe.
     fileprivate var bearsOnStanding: Bool {
         switch self {
         case .invite, .request, .revokeInvite, .cutPart, .createDocument, .setDocument,
