@@ -1,6 +1,6 @@
-/// What an action is, whoever does it and whatever becomes of it.
+/// What an action is, independent of its author and its verdict.
 extension AuthAction {
-    /// Whether it lets somebody in by an invite.
+    /// Whether it lets a member in by an invite.
     var isAdmission: Bool { if case .admit = self { true } else { false } }
 
     /// Whether it gives its author another device.
@@ -24,7 +24,7 @@ extension AuthAction {
         }
     }
 
-    /// Whether it may end a membership, or what somebody holds by one.
+    /// Whether it may end a membership, or anything that somebody has by one.
     var endsSomething: Bool {
         switch self {
         case .revokeInvite: true
@@ -33,7 +33,7 @@ extension AuthAction {
         }
     }
 
-    /// Whether it ends the membership of somebody or some device.
+    /// Whether it ends the membership of a member or a device.
     var endsMembership: Bool {
         switch self {
         case .remove, .removeDevice, .leave: true
@@ -41,7 +41,8 @@ extension AuthAction {
         }
     }
 
-    /// Whether it makes or changes a document, so that it may wait for what lets people in.
+    /// Whether it makes or changes a document, so that it may wait for operations that let people
+    /// in.
     var isAboutDocument: Bool {
         switch self {
         case .createDocument, .setDocument, .deleteDocument: true
@@ -49,8 +50,8 @@ extension AuthAction {
         }
     }
 
-    /// Whether it is one on which others build: it lets in or puts out, gives or takes, or makes something
-    /// for all.
+    /// Whether others build on it: it admits or removes, gives or takes a role, or creates
+    /// something for everybody.
     fileprivate var isForOthers: Bool {
         switch self {
         case .invite, .admit, .revokeInvite, .remove, .removeDevice, .recut, .createDocument,
@@ -63,9 +64,9 @@ extension AuthAction {
 }
 
 extension AuthOperation {
-    /// Whether it stays, where it is confirmed, when its author gives up the device that wrote it.
+    /// Whether a confirmation keeps it in effect when its author gives up the device that wrote it.
     var canBeKept: Bool { action.isForOthers && !isOwnEnd }
 
-    /// Whether a confirmation may name it: what others build on, and what its author ended.
+    /// Whether a confirmation may name it: it is for others, or an own end.
     var canBeConfirmed: Bool { canBeKept || isOwnEnd }
 }

@@ -1,6 +1,7 @@
 import WorkspaceModel
 
-/// Who may be let in, asked for, or given another device: rules of PROTOCOL.md, 4.0.2.
+/// Who may be admitted, requested for, or given another device: rules of PROTOCOL.md,
+/// 4.0.2.
 extension PlacedOperations {
     /// a member records a request, within the limits.
     func requestFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
@@ -11,7 +12,7 @@ extension PlacedOperations {
         let limit = max(Limits.requestsPerInviteMin, terms.uses)
         let all = invites.requests[invite] ?? []
         guard UInt64(all.count) >= limit else { return nil }
-        // A rejected request takes nobody's place.
+        // A rejected request does not take up room.
         let waiting = all.lazy.filter { request in
             guard case .request(_, let member, _, _) = records[request].operation.action else {
                 return false
@@ -21,7 +22,7 @@ extension PlacedOperations {
         return waiting.prefix(Int(clamping: limit)).count < limit ? nil : .tooManyRequests
     }
 
-    /// somebody is admitted once, and a device is bound once.
+    /// a member is admitted once, and a device is bound once.
     func newcomerFault(
         _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID]
     ) -> AuthFault? {
@@ -29,8 +30,8 @@ extension PlacedOperations {
         return isKnown || devices.contains { isBound($0, before: record) } ? .memberBound : nil
     }
 
-    /// who was removed or left, or whose admission has no effect, asks to come back, with own
-    /// devices alone.
+    /// a member who was removed or left, or whose admission has no effect, asks to come back,
+    /// with their own devices alone.
     func returnFault(
         _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID],
         _ known: inout KnownRolls
@@ -84,15 +85,17 @@ extension PlacedOperations {
                 return .noPlaceToTake
             }
             if devices.contains(where: { isBound($0, before: record) }) { return .deviceTaken }
-            // Not counted: who has stolen the words would fill up the room for the next phrase.
+            // Not counted: otherwise a thief of the phrase could fill up the room for the next
+            // phrase.
             return keyFault(record)
         }
         return hasLinkedMost(record, author, &known) ? .tooManyDevices : keyFault(record)
     }
 
-    /// Whether as many devices as a member may have are linked in this past, by the author's or by
-    /// older ones. What younger devices link takes no room from an older one, nor what one that was
-    /// revoked has linked: whoever steals a device keeps nobody's phrase from bringing them back.
+    /// Whether the maximum of a member's devices is linked in this past by the author's device or
+    /// by older ones. What younger devices link takes no room from an older one, and neither does
+    /// what a revoked device has linked: so the thief of a device cannot prevent the phrase from
+    /// bringing its person back.
     private func hasLinkedMost(
         _ record: AuthRecord, _ author: MemberID, _ known: inout KnownRolls
     ) -> Bool {
@@ -123,7 +126,7 @@ extension PlacedOperations {
         return age < own
     }
 
-    /// what devices are handed is a key that this past knows.
+    /// devices get a key that this past knows.
     func keyFault(_ record: AuthRecord) -> AuthFault? {
         guard let key = record.operation.namedKey else { return nil }
         let isIntroduced = (introductions[key] ?? []).contains { record.knows(records[$0].place) }
@@ -134,7 +137,7 @@ extension PlacedOperations {
         (people.removals[.member(member)] ?? []).contains { record.knows(records[$0].place) }
     }
 
-    /// Whether as many different people as an invite is for came in by it in this past.
+    /// Whether as many different members as an invite allows came in by it in this past.
     func isUsedUp(
         _ invite: Int, _ terms: InviteTerms, before record: AuthRecord
     ) -> Bool {
@@ -168,14 +171,15 @@ extension PlacedOperations {
         }
     }
 
-    /// Whether a past makes it a recovery device, valid or not: who may hand its place on is judged once.
+    /// Whether a past makes a device a recovery device. Validity does not count: a fault is judged
+    /// only once.
     func isRecovery(_ device: DeviceID, of member: MemberID, before record: AuthRecord) -> Bool {
         (people.bindings[device]?[member] ?? []).contains {
             record.knows(records[$0].place) && makesRecovery($0, device)
         }
     }
 
-    /// Whether an operation makes a device, which it binds, a recovery device.
+    /// Whether an operation makes a device that it binds a recovery device.
     func makesRecovery(_ index: Int, _ device: DeviceID) -> Bool {
         switch records[index].operation.action {
         case .create(_, let devices), .admit(_, _, let devices, _):

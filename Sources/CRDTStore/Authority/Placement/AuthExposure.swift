@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What a revocation is aimed at. Operations are found by the same names, so that either side
+/// What a revocation is aimed at. Operations are indexed by the same keys, so that either side
 /// finds the other without a search.
 enum AuthTarget: Hashable {
     /// Operations under grants of a member, and admissions on the member's invites.
@@ -9,12 +9,12 @@ enum AuthTarget: Hashable {
     case device(DeviceID)
     /// Admissions on an invite.
     case invite(Int)
-    /// What ends the part of a member's device, by that device itself.
+    /// Own ends of a member's devices.
     case ownEnd(MemberID)
 }
 
-/// What a revocation takes the effect from. It is a plain value: every question about anybody looks
-/// at it, and copies nothing else of the operation.
+/// What a revocation takes effect from. It is a plain value: every question about a member reads
+/// it, and copies nothing else of the operation.
 enum AuthAim: Hashable, Sendable {
     /// It is not a revocation.
     case nothing
@@ -28,16 +28,16 @@ enum AuthAim: Hashable, Sendable {
     case role(replaced: MemberID?, drops: Bool)
 }
 
-/// The side of an operation that revocations look at. Content has one too: it is weaker than
-/// every authority operation of its device, and in no revocation's past.
+/// The side of an operation that revocations examine. Content has one too: it is weaker than every
+/// authority operation of its device, and in no revocation's past.
 struct AuthExposure {
     let rank: AuthRank
     let grant: Int
     let author: MemberID
     let device: DeviceID
-    /// The operation itself; `nil` for content, and for whatever a device would write now.
+    /// The operation itself; `nil` for content, and for what a device would write now.
     var index: Int?
-    /// For an admission: its invite, and who opened it.
+    /// For an admission: its invite, and the author of that.
     var invite: Int?
     var inviter: MemberID?
 
@@ -52,7 +52,7 @@ struct AuthExposure {
 
 /// Which operations may affect which: the keys by which either side finds the other.
 extension PlacedOperations {
-    /// What reaches the operation; `nil` for the root, which nothing reaches.
+    /// What may be aimed at the operation; `nil` for the root, which nothing hits.
     func exposure(of index: Int) -> AuthExposure? {
         guard let grant = records[index].grant, let author = records[index].author else {
             return nil
@@ -80,7 +80,7 @@ extension PlacedOperations {
         }
     }
 
-    /// Where those are found that a revocation may take the effect from; nothing for anything else.
+    /// The keys of what a revocation may take effect from; empty for other operations.
     func targets(ofRevocation index: Int) -> [AuthTarget] {
         records[index].cited.answeredEnds.isEmpty
             ? aimedTargets(of: index) : aimedTargets(of: index) + answeredTargets(of: index)
@@ -103,9 +103,9 @@ extension PlacedOperations {
         }
     }
 
-    /// The revocations that may take something from what is exposed: all that are aimed at it, and of each
-    /// end that counts under several grants the strongest valid record besides, for what the others hit,
-    /// that one does; then the one by which no chain leads to the device under its grant.
+    /// The revocations that may take effect from what is exposed: all that are aimed at it; for
+    /// each end that counts under several grants also its strongest valid record, which hits all
+    /// that the others hit; then the end that leaves no chain to the device under its grant.
     func revocations(aimedAt exposure: AuthExposure) -> [Int] {
         let targets = exposure.targets
         guard !further.endsAgain.isEmpty else {
@@ -124,19 +124,19 @@ extension PlacedOperations {
         return found
     }
 
-    /// Where it is found by the ends beside those that it answers.
+    /// The keys of the ends that conflict with those that it answers.
     func answeredTargets(of index: Int) -> [AuthTarget] {
         let members = Set(records[index].cited.answeredEnds.compactMap { records[$0].author })
         return members.map { .ownEnd($0) }
     }
 
-    /// What may be reached from there, with each of its records.
+    /// What is indexed under a target, with each of its records.
     func exposed(at target: AuthTarget) -> [Int] {
         let all = reach.exposed[target] ?? []
         return further.endsAgain.isEmpty ? all : all.flatMap(everyRecord)
     }
 
-    /// Whether more of that than so many records may be.
+    /// Whether more than a number of records may be indexed under the targets.
     func hasExposed(at targets: [AuthTarget], moreThan most: Int) -> Bool {
         var left = most
         for target in targets {
@@ -158,15 +158,15 @@ extension PlacedOperations {
         records[index].knows(records[other].place)
     }
 
-    /// An operation's record, and those of a final end under other grants.
+    /// An operation's record, and those of an end under other grants.
     func everyRecord(of index: Int) -> [Int] {
         further.endsAgain[index].map { [index] + $0 } ?? [index]
     }
 
-    /// The record that an operation is found by.
+    /// The first record of an operation.
     func original(_ index: Int) -> Int { records[index].again.original ?? index }
 
-    /// The ids of some records, each once, in their order.
+    /// The ids of the records, each once, in their order.
     func ids(of found: [Int]) -> [OperationID] {
         var seen: Set<OperationID> = []
         return found.map { records[$0].operation.id }.filter { seen.insert($0).inserted }

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// What an operation says, and what follows from its past alone. All its records share it.
+/// The content of an operation, and what follows from its past alone. All its records share it.
 struct AuthFacts: Sendable {
     let operation: AuthOperation
     let lamport: UInt64
@@ -16,7 +16,7 @@ struct AuthFacts: Sendable {
     var isOpaque = false
     var canBeKept = false
     var fault: AuthFault?
-    /// As what it counts under the grant that it cites.
+    /// Its standing under the grant that it cites.
     var standing: AuthStanding
 
     init(operation: AuthOperation, lamport: UInt64, place: AuthPlace, past: CausalPast) {
@@ -29,13 +29,13 @@ struct AuthFacts: Sendable {
     }
 }
 
-/// As what something counts under a grant. All ends that count again in one place share it.
+/// How something counts under a grant. All ends that count again in one place share it.
 struct AuthStanding: Sendable {
     var grant: Int?
     var actingRole: Role?
     var supports: [Int] = []
 
-    // How strong it is, but for what the operation itself says.
+    // The rank, except for the parts that depend on the operation itself.
 
     var author: DeviceRank
     var isOwnEnd = false
@@ -47,7 +47,7 @@ struct AuthStanding: Sendable {
         self.lamport = lamport
     }
 
-    /// As what ends count in the place of a device that a grant lists.
+    /// The standing of ends that count in the place of a device that a grant lists.
     init(under grant: Int, giving role: Role?, author: DeviceRank) {
         self.init(author: author, lamport: 0)
         self.grant = grant
@@ -56,63 +56,64 @@ struct AuthStanding: Sendable {
     }
 }
 
-/// What the action of an operation names, as far as that is in the past.
+/// What the action of an operation names, if it is in the past.
 struct AuthCitations: Sendable {
-    /// The invite, policy or revocation named by the action, when it is in the past.
+    /// The invite, policy or revocation that the action names.
     var reference: Int?
-    /// The request that an admission names, when it is in the past.
+    /// The request that an admission names.
     var request: Int?
-    /// The end of a membership that a request names, when it is in the past.
+    /// The end of a membership that a request names.
     var end: Int?
-    /// What it confirms, of operations in the past that others build on.
+    /// Of the operations that it confirms, those that are in the past and may be confirmed.
     var confirmed: [Int] = []
-    /// Ends of own parts that it answers: others beside them, which it does not know, have no effect.
+    /// The own ends that it answers: no other end of the same that it does not know has effect.
     var answeredEnds: [Int] = []
 }
 
 /// What a grant gives, and to whom.
 struct AuthGift: Sendable {
-    /// Whom it gives something, when it is a grant.
+    /// The member to whom it gives a role, when it is a grant.
     var subject: MemberID?
-    /// What it gives, when it is a grant.
+    /// The role that it gives, when it is a grant.
     var role: Role?
     /// The devices that may act under it, when it is a grant, the strongest first.
     var devices: [DeviceID] = []
-    /// How many devices stand before these in the operation's list.
+    /// How many devices precede these in the operation's list.
     var firstPlace = 0
-    /// Of an addition that takes a place, where that puts its device. There are few, so it lies elsewhere.
+    /// For an adddev that takes its author's place: the place of its device. There are few, so it
+    /// is stored elsewhere.
     var succession: AuthSuccession?
 }
 
-/// What is read of both, and written while an operation is placed.
+/// Fields of its facts and its standing, which are written while an operation is placed.
 extension AuthRecord {
     var operation: AuthOperation { facts.value.operation }
     /// 1 + the greatest among what it cites. Computed, never read from the wire.
     var lamport: UInt64 { facts.value.lamport }
-    /// Where it lies.
+    /// Its branch and position.
     var place: AuthPlace { facts.value.place }
     var past: CausalPast { facts.value.past }
 
-    /// Whose authority is used: the subject of the cited grant.
+    /// The member as whom it acts: the subject of the cited grant.
     var author: MemberID? {
         get { facts.value.author }
         set { facts.value.author = newValue }
     }
 
-    /// What its action names, as far as that is in the past.
+    /// What its action names, if it is in the past.
     var cited: AuthCitations {
         _read { yield facts.value.cited }
         _modify { yield &facts.value.cited }
     }
 
-    /// What it takes the effect from, when it is a revocation.
+    /// What it takes effect from, when it is a revocation.
     var aim: AuthAim {
         get { facts.value.aim }
         set { facts.value.aim = newValue }
     }
 
-    /// The grant by which somebody else let its subject in or gave a role: of an own addition of
-    /// devices that of the grant it cites, of everything else the operation itself.
+    /// The grant by which another member gave its subject the role: for an adddev that of the grant
+    /// that it cites, for everything else the operation itself.
     var admission: Int? {
         get { facts.value.admission }
         set { facts.value.admission = newValue }
@@ -124,25 +125,25 @@ extension AuthRecord {
         _modify { yield &facts.value.gives }
     }
 
-    /// Of a transfer the record of what its author keeps.
+    /// For a transfer the record of what its author keeps.
     var ownPart: Int? {
         get { facts.value.ownPart }
         set { facts.value.ownPart = newValue }
     }
 
-    /// Whether it is such a record: the second half of an operation whose first is another one.
+    /// Whether it is such a record: the second one of a transfer.
     var isOwnPart: Bool {
         get { facts.value.isOwnPart }
         set { facts.value.isOwnPart = newValue }
     }
 
-    /// Whether it stands behind a feature that this version does not know. Nothing of it counts.
+    /// Whether it has a feature in its past that this version does not know. Nothing of it counts.
     var isOpaque: Bool {
         get { facts.value.isOpaque }
         set { facts.value.isOpaque = newValue }
     }
 
-    /// Whether it stays, where it is confirmed, when its author gives up the device that wrote it.
+    /// Whether a confirmation keeps it in effect when its author gives up the device that wrote it.
     var canBeKept: Bool {
         get { facts.value.canBeKept }
         set { facts.value.canBeKept = newValue }
@@ -154,26 +155,26 @@ extension AuthRecord {
         set { facts.value.fault = newValue }
     }
 
-    /// The cited grant, when it is one, is in the past and lists the device; of an end that counts again
-    /// the one under which it does so.
+    /// The cited grant, if it is a grant, is in the past and lists the device; for an end that
+    /// counts again the grant under which it does.
     var grant: Int? {
         get { elsewhere?.value.grant ?? facts.value.standing.grant }
         set { facts.value.standing.grant = newValue }
     }
 
-    /// What the author may do by it: the role that this grant gives to the device.
+    /// The author's role: what this grant gives to the device.
     var actingRole: Role? {
         get { elsewhere.map { $0.value.actingRole } ?? facts.value.standing.actingRole }
         set { facts.value.standing.actingRole = newValue }
     }
 
-    /// The operations without which this one is not valid: grant, invite, policy.
+    /// The operations whose validity it needs: grant, invite, policy.
     var supports: [Int] {
         get { elsewhere?.value.supports ?? facts.value.standing.supports }
         set { facts.value.standing.supports = newValue }
     }
 
-    /// How strong it is. Meaningless while `fault` is set.
+    /// Its rank. Meaningless while `fault` is set.
     var rank: AuthRank {
         get {
             guard let elsewhere else {
@@ -183,7 +184,7 @@ extension AuthRecord {
                 rank.part = facts.value.standing.part
                 return rank
             }
-            // Of all that counts again a final end alone is by the device that it ends.
+            // Of the ends that count again only a final end is by the device that it revokes.
             return AuthRank(
                 author: elsewhere.value.author, isOwnEnd: again.isFinalEnd,
                 generation: again.behind?.generation ?? 0, lamport: lamport, id: operation.id)

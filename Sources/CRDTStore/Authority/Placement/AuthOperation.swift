@@ -2,11 +2,11 @@ public import WorkspaceModel
 
 /// What the evaluator needs to know of one operation of the authority document.
 ///
-/// The caller has checked the form, the signature and the hash; the evaluator decides authority.
-/// It reads no name and no wrap, so that its verdicts can depend on none of them.
+/// The caller has checked the form, the signature and the hash; the evaluator decides authority. It
+/// reads no names and no wraps, so that its verdicts can depend on none of them.
 ///
-/// A class, so that it lies in memory once: the tables of an evaluator are copied whenever a question
-/// is tried out on a copy, and take up to twice their room while they grow.
+/// A class, so that it is in memory once: the tables of an evaluator are copied whenever a question
+/// is tried out on a copy, and take up to twice their size while they grow.
 public final class AuthOperation: Sendable {
     /// The hash of the header. Breaks ties between ranks.
     public let id: OperationID
@@ -20,29 +20,29 @@ public final class AuthOperation: Sendable {
     public let previous: OperationID?
     /// The heads that the author cites, without `previous`.
     public let dependencies: [OperationID]
-    /// The author's hybrid timestamp, 48 bits of milliseconds and 16 of counter. Compared with
-    /// the expiry of invites and with nothing else.
+    /// The author's hybrid timestamp, 48 bits of milliseconds and 16 of counter. Compared only with
+    /// the expiry of invites.
     public let timestamp: UInt64
     /// The grant under which the author acts; `nil` in `create`.
     public let grant: OperationID?
-    /// Whether it keeps the rules about signatures, proofs, member ids and box
-    /// keys. Checked by the layer that knows keys, from the operation and its past alone.
+    /// Whether it satisfies the rules about signatures, proofs, member ids and
+    /// box keys. Checked by the layer that handles keys, from the operation and its past alone.
     public let isWellBound: Bool
-    /// The epoch key that it makes: of create, rekey, remove and rmdev, 16 bytes.
+    /// The epoch key that it introduces: in create, rekey, remove and rmdev, 16 bytes.
     public let introducedKey: KeyID?
-    /// The epoch key that it hands to devices: of admit and adddev, 16 bytes.
+    /// The epoch key that it gives to devices: in admit and adddev, 16 bytes.
     public let namedKey: KeyID?
-    /// Of an addition of devices, whether it takes the place of its author: a new recovery phrase,
-    /// which stands right behind the one that wrote it. Never so of anything else.
+    /// For an adddev, whether its device takes the place of its author: a new recovery phrase,
+    /// which ranks right behind the one that wrote it. `false` for everything else.
     public let takesPlace: Bool
     /// The action.
     public let action: AuthAction
-    /// The content that stays when this revocation takes effect, parts in `cutpart` operations
-    /// included. Empty in everything that revokes nothing, parts too: who may remove somebody decides how
-    /// many they are, and they stay in memory.
+    /// The content that stays when this revocation takes effect, including that in its `cutpart`
+    /// operations. Empty in everything that revokes nothing, `cutpart` too: whoever may remove a
+    /// member decides how many cuts there are, and they stay in memory.
     public let cuts: CutTable
-    /// Whether it is a further part of the operation before it, at that one's depth: in a private
-    /// document one operation gives seats to several.
+    /// Whether it is a further part of the operation before it, at the same depth: in a private
+    /// document one operation gives seats to several members.
     let isContinuation: Bool
 
     /// Takes over the checked fields.
@@ -72,7 +72,7 @@ public final class AuthOperation: Sendable {
 }
 
 extension AuthOperation {
-    /// Whether its device gives itself up by it: leaves, or revokes itself.
+    /// Whether its author leaves by it, or its device revokes itself.
     public var isOwnEnd: Bool {
         switch action {
         case .leave: true
@@ -86,13 +86,13 @@ extension AuthOperation {
 public enum AuthAction: Sendable {
     /// Makes the workspace; its devices are the first owner's.
     case create(member: MemberID, devices: [DeviceID])
-    /// Opens a door for `InviteTerms.uses` people.
+    /// Invites up to `InviteTerms.uses` people.
     case invite(InviteTerms)
-    /// Asks, for somebody who holds an invite, to be let in; or back in, where it answers the end
-    /// of a membership, or an admission without effect.
+    /// Asks on behalf of the holder of an invite for admission; or for readmission, if it answers
+    /// the end of a membership or an admission without effect.
     case request(
         invite: OperationID, member: MemberID, devices: [DeviceID], answering: OperationID? = nil)
-    /// Lets the holder of an invite in, who may have asked before by a request.
+    /// Admits the holder of an invite, for whom a request may have been written before.
     case admit(
         invite: OperationID, member: MemberID, devices: [DeviceID], request: OperationID? = nil)
     /// Gives the author's own role to another of the author's devices.
@@ -103,7 +103,7 @@ public enum AuthAction: Sendable {
     case remove(member: MemberID)
     /// Revokes a device: the author's own, or any when the author is an admin.
     case removeDevice(DeviceID)
-    /// Closes an invite for admissions that have not seen this.
+    /// Revokes an invite for admissions that do not know this.
     case revokeInvite(OperationID)
     /// The author leaves.
     case leave
@@ -113,43 +113,43 @@ public enum AuthAction: Sendable {
     case cutPart
     /// Makes a public channel.
     case createDocument
-    /// Changes a channel. Which of several wins is decided per document, after the evaluation.
+    /// Changes a channel. Which of several counts is decided per document, after the evaluation.
     case setDocument
     /// Deletes a channel; decided per document like `setDocument`.
     case deleteDocument
-    /// Changes the workspace; may say who is allowed to invite.
+    /// Changes the workspace; may set who is allowed to invite.
     case setWorkspace(mayInvite: InviteRight?)
     /// Deletes the workspace.
     case deleteWorkspace
     /// Changes the group key.
     case rekey
-    /// Switches a later format on, which this version may know.
+    /// Activates a later format, which this version may know.
     case feature(isKnown: Bool)
-    /// Says of operations that others build on that their author found them valid.
+    /// States that its author found operations valid on which others build.
     case confirm([OperationID])
-    /// A kind that this version does not know. Never valid: unknown is closed for authority.
+    /// A kind that this version does not know. Never valid: unknown kinds have no authority.
     case unknown
 }
 
-/// Who may invite: what `setWorkspace` says about it.
+/// Who may invite, as set by `setWorkspace`.
 ///
 /// - Wire form: uint, 0 owner, 1 admins, 2 members.
 public enum InviteRight: UInt64, CaseIterable, Sendable {
-    /// Owners alone.
+    /// Owners only.
     case owner = 0
-    /// Admins and owners, which is the rule where nothing was said.
+    /// Admins and owners; the default.
     case admins = 1
-    /// Members too, but they invite plain members only.
+    /// Members too, but these invite only plain members.
     case members = 2
 }
 
 /// The conditions of an invite.
 public struct InviteTerms: Hashable, Sendable {
-    /// What those who are let in become.
+    /// The role of those who are admitted.
     public var role: Role
-    /// How many may come in, counted in the past of each admission.
+    /// How many people it admits, counted in the past of each admission.
     public var uses: UInt64
-    /// The last timestamp at which somebody may come in; `nil` for never ending.
+    /// The last timestamp at which an admission is possible; `nil` if it does not expire.
     public var expires: UInt64?
     /// Whether an admin has to admit, after a request.
     public var needsApproval: Bool
@@ -177,7 +177,7 @@ public struct RoleGrant: Hashable, Sendable {
     public var devices: [DeviceID]
     /// The new role.
     public var role: Role
-    /// Whether it takes the place of everything granted to the member before.
+    /// Whether it replaces everything granted to the member before.
     public var replaces: Bool
     /// If the author gives up a role for the next weaker one (a transfer), the author's devices
     /// that keep the weaker role; `nil` if nothing is given up.
@@ -207,7 +207,7 @@ extension AuthAction {
         }
     }
 
-    /// The devices that the operation makes its subject's, each with its signature.
+    /// The devices that the operation binds to its subject, each with its signature.
     var boundDevices: [DeviceID]? {
         switch self {
         case .create(_, let devices), .admit(_, _, let devices, _), .addDevices(let devices):
@@ -218,6 +218,6 @@ extension AuthAction {
 }
 
 extension AuthAction {
-    /// Whether its cuts are those of an operation that comes later.
+    /// Whether its cuts belong to an operation that comes later.
     fileprivate var carriesCuts: Bool { if case .cutPart = self { true } else { false } }
 }

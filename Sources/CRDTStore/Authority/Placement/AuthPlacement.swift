@@ -3,8 +3,8 @@ import WorkspaceModel
 extension PlacedOperations {
     /// Places an operation in the document: its past and its rank. The verdict is left open.
     ///
-    /// In a private document what has a fault keeps its place: what it cites is not sealed, and
-    /// what it says may be opened later.
+    /// In a private document an operation with a fault keeps its place: its citations are not
+    /// sealed, and its content may be opened later.
     mutating func link(_ operation: AuthOperation) throws(AuthError) -> Int {
         var record = try place(operation)
         record.isOpaque = unknownFeatures.contains { record.knows(records[$0].place) }
@@ -46,8 +46,8 @@ extension PlacedOperations {
         return index
     }
 
-    /// What the author of a transfer keeps: a grant to own devices of one role less, at the place
-    /// of the transfer and as valid as that.
+    /// What the author of a transfer keeps: a grant of one role less to the author's devices, at
+    /// the place of the transfer and valid exactly when that is.
     private mutating func appendOwnPart(of index: Int, keeping kept: [DeviceID]) {
         let transfer = records[index]
         let listed = transfer.gives.devices
@@ -95,7 +95,7 @@ extension PlacedOperations {
             place: try nextPlace(of: operation), past: past)
     }
 
-    /// Behind the branch that the operation extends, or at the start of the one it opens.
+    /// After the branch that the operation extends, or at the start of the one that it opens.
     private func nextPlace(of operation: AuthOperation) throws(AuthError) -> AuthPlace {
         let new = AuthPlace(branch: branchTips.count, position: 0)
         guard let id = operation.previous else {
@@ -113,7 +113,7 @@ extension PlacedOperations {
         return AuthPlace(branch: place.branch, position: place.position + 1)
     }
 
-    /// Fills in what follows from the cited grant and from the operation that the action names.
+    /// Resolves what follows from the cited grant and from the operation that the action names.
     private func resolveCitations(of record: inout AuthRecord) {
         record.cited.reference = record.operation.action.reference.flatMap { indices[$0] }
             .flatMap { record.knows(records[$0].place) ? $0 : nil }
@@ -150,8 +150,8 @@ extension PlacedOperations {
         }
     }
 
-    /// Where a device stands that takes its author's place. Of a chain the later one has the greater
-    /// depth, so nothing is lost by keeping the last alone.
+    /// The place of a device that takes its author's place. In a chain of those the later one has
+    /// the greater depth, so it suffices to store the last.
     private func resolveSuccession(of record: inout AuthRecord) {
         guard record.operation.takesPlace, record.grant != nil, record.author != nil else { return }
         let (id, lamport) = (record.operation.id, record.lamport)
@@ -177,7 +177,7 @@ extension PlacedOperations {
         guard let reference = record.cited.reference else { return }
         switch operation.action {
         case .admit:
-            // An admission is never stronger than the invite. Its own id separates two on one
+            // An admission is never stronger than the invite. Its own id distinguishes two on one
             // invite: they may bind one device to two members.
             let invite = AuthRank(
                 author: records[reference].rank.author, lamport: AuthRank.infinity,
@@ -191,7 +191,7 @@ extension PlacedOperations {
         }
     }
 
-    /// The record of a grant that lists the device, if one of the two that a transfer has does.
+    /// The record of a grant that lists the device: one of two for a transfer.
     func grant(_ id: OperationID, of device: DeviceID) -> Int? {
         guard let index = indices[id] else { return nil }
         if records[index].gives.devices.contains(device) { return index }
@@ -200,7 +200,7 @@ extension PlacedOperations {
         }
     }
 
-    /// Those of some operations that somebody who knows them may confirm, each once.
+    /// Those of the operations that an author who knows them may confirm, each once.
     func confirmable(_ operations: [OperationID], before record: AuthRecord) -> [Int] {
         let found = operations.prefix(Limits.confirmedMax).compactMap { indices[$0] }.filter {
             record.knows(records[$0].place) && records[$0].operation.canBeConfirmed
@@ -208,8 +208,8 @@ extension PlacedOperations {
         return Array(Set(found)).sorted()
     }
 
-    /// Whether it revokes another recovery phrase of its author's member. That stays by no confirmation
-    /// (V-6): the old words may be somebody else's, who revokes with them what has taken their place.
+    /// Whether it revokes another recovery phrase of its author's member. No confirmation keeps
+    /// that (V-6): a thief with the old phrase would revoke its replacement with it.
     func endsOwnPhrase(_ record: AuthRecord) -> Bool {
         guard case .removeDevice(let device) = record.operation.action,
             device != record.operation.device, let author = record.author
@@ -217,16 +217,16 @@ extension PlacedOperations {
         return isRecovery(device, of: author, before: record)
     }
 
-    /// How strong a grant makes a device that it lists, or one behind its last place, as the grant
-    /// says; `nil` when the operation gives nothing.
+    /// The rank that a grant gives a device that it lists, or one after its last place; `nil` when
+    /// the operation is not a grant.
     func deviceRank(ofGrant index: Int, _ device: DeviceID) -> DeviceRank? {
         let place = records[index].place(of: device)
         if place != nil, let succession = records[index].gives.succession { return succession.rank }
         return rank(ofGrant: index).map { DeviceRank(grant: $0, index: place ?? .max) }
     }
 
-    /// How strong a grant is, or `nil` when the operation gives nothing. One that takes a place is as
-    /// strong as what its author acted under.
+    /// The rank of a grant; `nil` when the operation is not one. An adddev that takes a place has
+    /// the rank of the grant under which its author acted.
     func rank(ofGrant index: Int) -> GrantRank? {
         if let succession = records[index].gives.succession { return succession.rank.grant }
         guard let role = records[index].gives.role else { return nil }
@@ -258,7 +258,7 @@ extension AuthAction {
     /// The devices for which the author of a transfer keeps one role less.
     var drops: [DeviceID]? { if case .grant(let grant) = self { grant.drops } else { nil } }
 
-    /// The conditions, when it is an invite.
+    /// The conditions of an invite.
     var terms: InviteTerms? {
         if case .invite(let terms) = self { terms } else { nil }
     }

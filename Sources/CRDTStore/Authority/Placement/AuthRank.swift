@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// How strong a grant is: its role first, then its age. Smaller is stronger.
+/// The rank of a grant: its role first, then its age. Smaller is stronger.
 ///
 /// A grant is always weaker than its issuer's, because its role is lower or it is younger.
 public struct GrantRank: Hashable, Comparable, Sendable {
@@ -11,7 +11,7 @@ public struct GrantRank: Hashable, Comparable, Sendable {
     /// Orders concurrent grants of one depth.
     let id: OperationID
 
-    /// The role; `nil` for what stands above every owner.
+    /// The role; `nil` for the root, which is above every owner.
     public var role: Role? { UInt64(exactly: level).flatMap { Role(rawValue: $0) } }
 
     init(role: Role, lamport: UInt64, id: OperationID) {
@@ -37,7 +37,7 @@ public struct GrantRank: Hashable, Comparable, Sendable {
 }
 
 extension Role {
-    /// What is left of a role that was given up by a transfer.
+    /// The role that remains after a transfer.
     var dropped: Role {
         switch self {
         case .owner: .admin
@@ -47,15 +47,15 @@ extension Role {
     }
 }
 
-/// How strong a device is under a grant: earlier in the grant's list is stronger, which is why
-/// the recovery device is listed first.
+/// The rank of a device under a grant: earlier in the grant's list is stronger, which is why the
+/// recovery device is listed first.
 ///
-/// A recovery device that took the place of another one stands where that one does, right behind
-/// it: (depth, id) of the addition. Of a chain of those the last is enough, for it is the deepest.
+/// A recovery device that took the place of another one ranks right behind it: by (depth, id) of
+/// the adddev. In a chain of those the last suffices, since it is the deepest.
 struct DeviceRank: Hashable, Comparable, Sendable {
     let grant: GrantRank
     let index: Int
-    /// 0 where no addition took a place.
+    /// 0 if no adddev took a place.
     private(set) var successionLamport: UInt64 = 0
     private(set) var succession = OperationID.zero
 
@@ -64,7 +64,7 @@ struct DeviceRank: Hashable, Comparable, Sendable {
         self.index = index
     }
 
-    /// The rank of a device that takes this place.
+    /// The rank of a device that takes this one's place.
     func succeeded(by id: OperationID, at lamport: UInt64) -> Self {
         var next = self
         next.successionLamport = lamport
@@ -84,22 +84,22 @@ struct DeviceRank: Hashable, Comparable, Sendable {
 
 /// The rank of an operation: a strict total order over the operations of one document.
 ///
-/// An admission is never stronger than the invite it rests on; content is weaker than everything
-/// else of its device.
+/// An admission is never stronger than the invite that it rests on; content is weaker than
+/// everything else of its device.
 struct AuthRank: Hashable, Comparable, Sendable {
-    /// The depth that is weaker than every real one.
+    /// A depth that is weaker than every real one.
     static let infinity = UInt64.max
 
     let author: DeviceRank
-    /// Whether the author's device ends its own part by it: stronger than all else of that device, for
-    /// who has left writes nothing any more as if from before that.
+    /// Whether it is an own end of its author: stronger than all else of that device, so that
+    /// nothing written after the end counts as written before it.
     var isOwnEnd = false
-    /// How many phrases its device stands behind the one in whose place it counts: weaker than all that
-    /// this one's device writes there, with what comes before it. Less than 0 where that one stands behind it.
+    /// How many phrases its device stands behind the one in whose place it counts (V-12): weaker
+    /// than all that the device in front writes there. Less than 0 if it counts by V-13.
     var generation: Int8 = 0
     let lamport: UInt64
     let id: OperationID
-    /// 1 for what the author of a transfer keeps: judged behind the transfer itself.
+    /// 1 for what the author of a transfer keeps: judged after the transfer itself.
     var part: UInt8 = 0
 
     static func < (left: Self, right: Self) -> Bool {

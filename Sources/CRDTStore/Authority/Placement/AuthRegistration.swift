@@ -1,13 +1,13 @@
 import WorkspaceModel
 
-/// Which operations are found by what: each is entered when it is placed, and taken out again
-/// where the one that was placed last has no effect.
+/// The indexes by which operations are found: each is entered when it is placed, and taken out
+/// again if the one placed last has no effect.
 extension PlacedOperations {
     /// Adds the operation to all indexes.
     mutating func register(_ index: Int) {
         guard records[index].fault == nil, !records[index].isOpaque else { return }
         for support in records[index].supports { records[support].dependants.append(index) }
-        // What it says is found by its first record, and so is what it takes and what takes it.
+        // The other indexes hold only first records.
         guard records[index].again.original == nil else { return }
         let record = records[index]
         for target in exposure(of: index)?.targets ?? [] {
@@ -75,7 +75,7 @@ extension PlacedOperations {
         }
     }
 
-    /// What it confirms that ends a device.
+    /// The ends of devices that it confirms.
     private func devicesEnded(by record: AuthRecord) -> [Int] {
         record.cited.confirmed.filter {
             if case .removeDevice = records[$0].operation.action { true } else { false }
@@ -84,7 +84,7 @@ extension PlacedOperations {
 
     // MARK: Taking back
 
-    /// Whether nothing was placed behind an operation but what it has made itself.
+    /// Whether only further records of the operation were placed after it.
     func isLast(_ index: Int) -> Bool {
         records.indices[(index + 1)...].allSatisfy { records[$0].isFurther }
     }

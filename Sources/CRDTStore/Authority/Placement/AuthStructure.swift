@@ -1,11 +1,11 @@
 import WorkspaceModel
 
-/// The rules that an operation and its past decide alone, so that no later arrival changes them
-/// (PROTOCOL.md, 4.0.2). What breaks one is refused, and so is what cites it.
+/// The rules that depend on an operation and its past alone, so that no later arrival changes their
+/// result (PROTOCOL.md, 4.0.2). An operation that breaks one is refused, and so is what cites it.
 extension PlacedOperations {
     /// Why `record`, placed but not yet added, can never be valid.
     ///
-    /// - Parameter known: what is found of its members' devices, which are asked about by several rules.
+    /// - Parameter known: the results about its members' devices, which several rules need.
     func fault(of record: AuthRecord, _ known: inout KnownRolls) -> AuthFault? {
         if record.isOpaque { return nil }
         guard record.operation.isWellBound else { return .notBound }
@@ -45,15 +45,15 @@ extension PlacedOperations {
         }
     }
 
-    /// The faults that a role alone decides.
+    /// The faults that follow from the role alone.
     private func roleFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         switch record.operation.action {
         case .createDocument, .setDocument, .deleteDocument:
             role <= .member ? nil : .roleTooWeak
         case .setWorkspace, .rekey:
             role <= .admin ? nil : .roleTooWeak
-        // What somebody writes behind an unknown feature is lost to this version, so it is no
-        // admin's to say.
+        // This version cannot judge what follows an unknown feature, so only an owner may write a
+        // feature.
         case .deleteWorkspace, .feature:
             role == .owner ? nil : .roleTooWeak
         case .leave:
@@ -74,8 +74,8 @@ extension PlacedOperations {
         return devices.last == record.operation.device ? nil : .rootCites
     }
 
-    /// an admin invites to any weaker role; a member invites members where a policy
-    /// says so.
+    /// an admin invites to any weaker role; a member invites members if a policy
+    /// allows that.
     private func inviteFault(
         _ record: AuthRecord, _ role: Role, _ terms: InviteTerms
     ) -> AuthFault? {
@@ -86,13 +86,14 @@ extension PlacedOperations {
         guard let reference = record.cited.reference,
             case .setWorkspace(.members) = records[reference].operation.action
         else { return .noReference }
-        // Only members need one. An admin's invite could rest on the policy of a weaker admin,
-        // and then what bears on a verdict would be weaker than what is judged.
+        // Only members need one. An admin's invite could rest on the policy of a weaker admin, and
+        // then a verdict would depend on something weaker than what is judged.
         guard role == .member else { return .roleTooWeak }
         return terms.role == .member ? nil : .roleTooStrong
     }
 
-    /// an admin gives weaker roles, an owner also makes owners; nobody serves himself.
+    /// an admin gives weaker roles, an owner also makes owners; nobody gives themselves a
+    /// role.
     func grantFault(
         _ record: AuthRecord, _ role: Role, _ grant: RoleGrant
     ) -> AuthFault? {
@@ -101,7 +102,7 @@ extension PlacedOperations {
         return grant.role > role || (role == .owner && grant.role == .owner) ? nil : .roleTooStrong
     }
 
-    /// an owner hands the workspace to somebody who is let in, and keeps devices.
+    /// an owner hands the workspace to a member who was let in, and keeps devices.
     private func transferFault(
         _ record: AuthRecord, _ role: Role, _ grant: RoleGrant, _ known: inout KnownRolls
     ) -> AuthFault? {
@@ -116,7 +117,7 @@ extension PlacedOperations {
         return listingFault(kept, of: author, &known)
     }
 
-    /// nobody bars a device before it came in; an admin may revoke anybody's.
+    /// a device can be revoked only after it was bound; an admin may revoke anybody's.
     private func removeDeviceFault(
         _ record: AuthRecord, _ role: Role, _ device: DeviceID
     ) -> AuthFault? {
@@ -152,7 +153,7 @@ extension PlacedOperations {
         return mayWiden ? nil : .roleTooWeak
     }
 
-    /// an admin confirms what is in the past, and is something on which others build, or an end.
+    /// an admin confirms operations in the past that are for others or own ends.
     func confirmFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         guard role <= .admin else { return .roleTooWeak }
         guard case .confirm(let operations) = record.operation.action, !operations.isEmpty,

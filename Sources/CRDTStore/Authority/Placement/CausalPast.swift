@@ -3,19 +3,19 @@
 /// A branch is a chain of operations, each with the one before it in its past, so a prefix of it
 /// is one number. A log is a branch until it forks; the second successor of an operation opens a
 /// new branch, whose first operation has the stem in its past like any other ancestor. Therefore
-/// nothing has to be known of how branches hang together.
+/// the relation between branches need not be known.
 ///
 /// Branches are numbered as they arrive here: the numbers differ between nodes, the sets do not.
 ///
-/// The numbers lie in the leaves of a tree whose parts operations share. Adding one operation
-/// copies the way to one leaf: for B branches that is O(log B), about 0.5 KiB for 100,000 and one
-/// leaf up to 32. Whoever writes on many logs costs everybody that much and no more. Parts that
-/// two sets share are not looked at when they are united or compared.
+/// The numbers are in the leaves of a tree whose parts operations share. Adding one operation
+/// copies the path to one leaf: for B branches that is O(log B), about 0.5 KiB for 100,000 and one
+/// leaf up to 32. An author who writes on many logs costs others that much and no more. Parts that
+/// two sets share are skipped when these are united or compared.
 struct CausalPast: Equatable, Sendable {
     /// Part of the tree. Neither form ends in zeros or empty nodes, so equal sets are equal trees;
     /// an empty leaf stands for any part without branches.
     enum Node: Equatable, Sendable {
-        /// Of up to 32 neighbouring branches, how many operations are in the set.
+        /// For up to 32 neighbouring branches, how many operations are in the set.
         case leaf([UInt32])
         /// Up to 16 parts of equal span.
         case inner([Node])
@@ -44,12 +44,12 @@ struct CausalPast: Equatable, Sendable {
         return slot < counts.count && counts[slot] > position
     }
 
-    /// Adds that operation and all before it on its branch.
+    /// Adds the operation at a place and all before it on its branch.
     mutating func insert(_ place: AuthPlace) {
         insert(branch: place.branch, position: place.position)
     }
 
-    /// Adds the operations of `branch` up to and with `position`.
+    /// Adds the operations of `branch` up to and including `position`.
     mutating func insert(branch: Int, position: UInt32) {
         guard !contains(branch: branch, position: position) else { return }
         while branch >> Self.shift(height) > 0 { grow() }
@@ -64,13 +64,13 @@ struct CausalPast: Equatable, Sendable {
         root = Self.union(root, other.root)
     }
 
-    /// Leaves of it what is in `other`, too.
+    /// Keeps only what is also in `other`.
     mutating func formIntersection(_ other: Self) {
         var other = other
         while other.height < height { other.grow() }
         while height < other.height { grow() }
         root = Self.intersection(root, other.root)
-        // As if nothing else had ever been in it.
+        // As if the set had never held anything else.
         if root.isEmpty { height = 0 }
         while case .inner(let parts) = root, parts.count == 1, let only = parts.first {
             root = only
@@ -89,7 +89,7 @@ struct CausalPast: Equatable, Sendable {
     private static let slotMask = 1 << leafBits - 1
     private static let partMask = 1 << innerBits - 1
 
-    /// How many bits number the branches below a node of that level.
+    /// The number of bits that number the branches below a node of that level.
     private static func shift(_ level: Int) -> Int { leafBits + innerBits * level }
 
     /// The child of a node that contains `branch`; children are of that level.
@@ -99,7 +99,7 @@ struct CausalPast: Equatable, Sendable {
 
     // MARK: Changing
 
-    /// Copies what others share, and changes in place what nobody does.
+    /// Copies what is shared, and changes in place what is not.
     private static func set(
         _ count: UInt32, of branch: Int, in node: inout Node, level: Int
     ) {
@@ -120,7 +120,7 @@ struct CausalPast: Equatable, Sendable {
 
     // MARK: Uniting
 
-    /// Both are of one level. What one of them is already is not made again, so that the union
+    /// Both are of one level. A result equal to one of them is not rebuilt, so that the union
     /// shares it.
     private static func union(_ left: Node, _ right: Node) -> Node {
         switch (left, right) {
@@ -167,9 +167,9 @@ struct CausalPast: Equatable, Sendable {
         return isMine ? left : isTheirs ? right : .inner(parts)
     }
 
-    // MARK: What two have in common
+    // MARK: Intersecting
 
-    /// Both are of one level. What is in both already is not made again, as in a union.
+    /// Both are of one level. A result equal to one of them is not rebuilt, as in a union.
     private static func intersection(_ left: Node, _ right: Node) -> Node {
         switch (left, right) {
         case (.leaf(let mine), .leaf(let theirs)):
@@ -184,7 +184,7 @@ struct CausalPast: Equatable, Sendable {
             if common.isEmpty { return .empty }
             if common.isAllSame(as: mine) { return left }
             return common.isAllSame(as: theirs) ? right : .inner(common)
-        // Of one level, so that the leaf is an empty one.
+        // Both are of one level, so the leaf is an empty one.
         case (.inner, .leaf), (.leaf, .inner): return .empty
         }
     }
@@ -201,7 +201,7 @@ extension CausalPast.Node {
         }
     }
 
-    /// Whether both are one storage, so that nothing in them differs.
+    /// Whether both share their storage, so that they are equal.
     func isSame(as other: Self) -> Bool {
         switch (self, other) {
         case (.leaf(let mine), .leaf(let theirs)): mine.isSame(as: theirs)
@@ -217,7 +217,7 @@ extension CausalPast.Node {
         return counts
     }
 
-    /// The parts, likewise.
+    /// Moves the parts out of the node, likewise.
     fileprivate mutating func takeParts() -> [Self] {
         guard case .inner(let parts) = self else { return [] }
         self = .empty
@@ -226,21 +226,21 @@ extension CausalPast.Node {
 }
 
 extension Array where Element == CausalPast.Node {
-    /// Whether both have the same parts, each one storage.
+    /// Whether both have the same parts, pairwise in shared storage.
     fileprivate func isAllSame(as other: Self) -> Bool {
         count == other.count && zip(self, other).allSatisfy { $0.isSame(as: $1) }
     }
 }
 
 extension Array {
-    /// Whether both are one storage.
+    /// Whether both share their storage.
     fileprivate func isSame(as other: Self) -> Bool {
         withUnsafeBufferPointer { mine in
             other.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress }
         }
     }
 
-    /// Fills up with `filling`, without room for more: most copies are never extended again.
+    /// Extends it with `filling`, without spare capacity: most copies are never extended again.
     fileprivate mutating func extend(to count: Int, with filling: Element) {
         guard self.count < count else { return }
         var extended: Self = []

@@ -1,17 +1,17 @@
 import WorkspaceModel
 
-/// The final ends of a member's phrases that count in a past: of several of one phrase those that the
-/// strongest confirmation names, if somebody else has confirmed any (PROTOCOL.md, 4.0). Whoever has old
-/// words writes such ends with them, too.
+/// The final ends of a member's phrases that count in a past: of several of one phrase those that
+/// the strongest confirmation names, if another member has confirmed any (PROTOCOL.md, 4.0). A
+/// thief with the old phrase can write such ends too.
 ///
-/// - Cost: `looks`: one for each of the ends; of a phrase with several, one for each confirmation of them
-///   that is stronger than the one that decides, and for each operation that this one names; and those of
+/// - Cost: `looks`: one for each of the ends; for a phrase with several, one for each confirmation
+///   of them up to the one that decides, and for each operation that this one names; and those of
 ///   `EndedSupports`. None for each pair of an end and a confirmation.
 struct CountingEnds {
     private let all: Set<Int>
-    /// By the phrase that they end, what any of them knows.
+    /// For each phrase, what any of its counting final ends knows.
     private(set) var known: [DeviceID: CausalPast] = [:]
-    /// How many others were looked at to find them.
+    /// How many others were examined to find them.
     private(set) var looks: Int
 
     init(of member: MemberID, before record: AuthRecord, _ placed: PlacedOperations) {
@@ -20,7 +20,7 @@ struct CountingEnds {
         var counting = ends.filter { record.knows(placed.records[$0].place) }
         if counting.count > 1 {
             var ended = EndedSupports(placed, before: record)
-            // By phrase what the confirmation names that decides.
+            // For each phrase, what the deciding confirmation names.
             var named: [DeviceID: Set<Int>] = [:]
             var asked: Set<DeviceID> = []
             for end in counting {
@@ -53,7 +53,7 @@ struct CountingEnds {
 }
 
 extension PlacedOperations {
-    /// The phrase of a final end, whatever grant the record is of.
+    /// The phrase of a final end, under whatever grant the record counts.
     func phrase(ofFinalEnd index: Int) -> OwnDevice? {
         guard records[index].again.isFinalEnd, let member = records[index].author else {
             return nil
@@ -61,7 +61,7 @@ extension PlacedOperations {
         return OwnDevice(member: member, device: records[index].operation.device)
     }
 
-    /// Makes a confirmation findable by the phrases whose final ends it names, each once.
+    /// Indexes a confirmation by the phrases whose final ends it names, each once.
     mutating func registerChoice(_ confirmation: Int) {
         for phrase in phrases(namedBy: confirmation) {
             let place = place(of: confirmation, among: further.choices[phrase] ?? [])
@@ -69,7 +69,7 @@ extension PlacedOperations {
         }
     }
 
-    /// Takes that back.
+    /// Reverts `registerChoice`.
     mutating func unregisterChoice(_ confirmation: Int) {
         for phrase in phrases(namedBy: confirmation) {
             further.choices[phrase]?.removeAll { $0 == confirmation }

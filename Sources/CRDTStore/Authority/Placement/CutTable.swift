@@ -1,9 +1,9 @@
 public import WorkspaceModel
 
-/// What a removal or departure keeps of the logs of a private document, in few bytes.
+/// What a remove or leave keeps of the logs of a private document, in few bytes.
 ///
-/// The remover decides how many places a removal names, and all of them stay in memory, for any log
-/// may be queried. So an entry takes 24 bytes, and each log 16.
+/// The remover decides how many places a remove names, and all of them stay in memory, since any
+/// log may be queried. So an entry takes 24 bytes, and each log 16.
 public struct CutTable: Hashable, Sendable {
     /// The places of one log, which end before `end` among all.
     private struct Log: Hashable, Sendable {
@@ -16,7 +16,7 @@ public struct CutTable: Hashable, Sendable {
     /// Ascending by name.
     private let logs: [Log]
 
-    /// The entries of `cuts`, each once, in no order of theirs.
+    /// The entries of `cuts`, each once; their order does not matter.
     public init(_ cuts: some Sequence<CutEntry>) {
         let sorted = cuts.map { (log: Self.name(of: $0.log), place: CutPlace($0)) }
             .sorted { ($0.log, $0.place) < ($1.log, $1.place) }
@@ -61,8 +61,8 @@ public struct CutTable: Hashable, Sendable {
         return places[(start > 0 ? logs[start - 1].end : 0)..<logs[start].end]
     }
 
-    /// Tells logs apart as far as anybody's are by chance. Who makes two with one name wins nothing:
-    /// a place is told by its id, and no operation of one log has the id of another's.
+    /// A short key of a log: two logs share one only if their author intends it. That gains
+    /// nothing: a place is identified by the id of its operation, which is in one log only.
     private static func name(of log: LogName) -> UInt64 {
         let (device, _, _, _) = log.device.words
         let (document, _, _, _) = log.document.words
@@ -70,9 +70,9 @@ public struct CutTable: Hashable, Sendable {
     }
 }
 
-/// The last place of a log that is kept, whichever log that is.
+/// The last place of a log that is kept, without the name of the log.
 public struct CutPlace: Hashable, Comparable, Sendable {
-    /// Its number.
+    /// Its sequence number.
     public let sequence: UInt64
     /// The first 16 bytes of the id there.
     public let id: Identifier16<Named.Operation>
@@ -83,7 +83,7 @@ public struct CutPlace: Hashable, Comparable, Sendable {
         id = entry.id
     }
 
-    /// By number, then by id.
+    /// By sequence number, then by id.
     public static func < (left: Self, right: Self) -> Bool {
         (left.sequence, left.id) < (right.sequence, right.id)
     }

@@ -1,11 +1,12 @@
 import WorkspaceModel
 
-/// What a past says of a member's devices, from the oldest on (PROTOCOL.md, 4.0, Age, rank, barred).
+/// What a past determines about a member's devices, from the oldest on (PROTOCOL.md, 4.0, Age,
+/// rank, barred).
 ///
-/// Whoever has a device that was given up writes with it as if before that, and others may cite it. So
-/// nothing counts here that a device wrote and what bars it does not know.
+/// A thief of a revoked device writes with it as if before the revocation, and others may cite
+/// that. So nothing counts here that a device wrote and that an end barring it does not know.
 struct DeviceRoll: Sendable {
-    /// A device that something binds, and what does.
+    /// A device, and the operation that binds it.
     struct Link: Sendable {
         let age: DeviceAge
         let device: DeviceID
@@ -14,21 +15,21 @@ struct DeviceRoll: Sendable {
 
     /// The age of each device, by the oldest binding of it that counts.
     private(set) var ages: [DeviceID: DeviceAge] = [:]
-    /// What bars each.
+    /// For each device, the ends that bar it.
     private(set) var bars: [DeviceID: [Int]] = [:]
-    /// Of each that something bars, what all of that knows.
+    /// For each barred device, what all ends that bar it know.
     private var common: [DeviceID: CausalPast] = [:]
-    /// All that counts.
+    /// All bindings that count.
     private(set) var links: [Link] = []
-    /// How many others were looked at to make it.
+    /// How many others were examined to make it.
     fileprivate(set) var looks = 0
 
-    /// When a device came to a member: smaller is older, and the older may bar the younger.
+    /// When a device came to a member: smaller is older, and an older device may bar a younger one.
     struct DeviceAge: Comparable, Sendable {
         let lamport: UInt64
         let id: OperationID
         let place: Int
-        /// (Depth, id) of the addition by which it took the place of the device that came then.
+        /// (depth, id) of the adddev by which it took the place of a device of that age.
         private(set) var successionLamport: UInt64 = 0
         private(set) var succession = OperationID.zero
 
@@ -60,9 +61,9 @@ struct DeviceRoll: Sendable {
 
     mutating func append(_ link: Link) { links.append(link) }
 
-    /// Enters a device by the oldest of what counts.
+    /// Enters a device by the oldest of the bindings that count.
     ///
-    /// - Parameter common: what all that bars it knows.
+    /// - Parameter common: what all ends that bar it know.
     mutating func enter(
         _ device: DeviceID, _ age: DeviceAge, bars: [Int], knowing common: CausalPast?
     ) {
@@ -71,23 +72,24 @@ struct DeviceRoll: Sendable {
         self.common[device] = common
     }
 
-    /// Whether what a device wrote there counts: it came to the member, and all that bars it knows that.
+    /// Whether what a device wrote there counts: the device came to the member, and all ends that
+    /// bar it know it.
     func counts(_ place: AuthPlace, by device: DeviceID) -> Bool {
         guard let bars = bars[device] else { return false }
         return bars.isEmpty
             || common[device]?.contains(branch: place.branch, position: place.position) == true
     }
 
-    /// Whether something bars a device as this member's.
+    /// Whether an end bars a device as this member's.
     func isBarred(_ device: DeviceID) -> Bool { bars[device]?.isEmpty == false }
 }
 
 extension PlacedOperations {
     /// The devices of a member, as `record` knows them.
     ///
-    /// - Cost: `DeviceRoll.looks`: one for each binding of the member's devices, for each revocation of one
-    ///   of them, and for each that bars it; and those of `CountingEnds`. None for each pair of these: what
-    ///   bars a device is asked together what it knows.
+    /// - Cost: `DeviceRoll.looks`: one for each binding of the member's devices, for each
+    ///   revocation of one of them, and for each end that bars it; and those of `CountingEnds`.
+    ///   None for each pair of these: all ends that bar a device are asked at once what they know.
     func roll(of member: MemberID, before record: AuthRecord) -> DeviceRoll {
         let finals = CountingEnds(of: member, before: record, self)
         var roll = DeviceRoll()
@@ -128,7 +130,7 @@ extension PlacedOperations {
         return roll
     }
 
-    /// What an operation binds; no device is older than what has linked it.
+    /// What an operation binds; no device is older than the one that linked it.
     func links(
         by index: Int, after author: DeviceRoll.DeviceAge?
     ) -> [DeviceRoll.Link] {
@@ -142,7 +144,8 @@ extension PlacedOperations {
         }
     }
 
-    /// Nobody comes in by a phrase that was replaced: some final end of it knows the admission.
+    /// Whether an admission lets its member in: one that lists a replaced phrase does so only if a
+    /// final end of the phrase knows it.
     private func letsIn(_ index: Int, _ finals: CountingEnds) -> Bool {
         guard records[index].operation.action.isAdmission,
             let phrase = devicesBound(index).first, let known = finals.known[phrase]
@@ -166,7 +169,7 @@ extension PlacedOperations {
         }
     }
 
-    /// What all of some operations know; `nil` of none.
+    /// What all of the operations know; `nil` if there are none.
     private func commonPast(of indices: [Int]) -> CausalPast? {
         guard let first = indices.first else { return nil }
         return indices.dropFirst().reduce(into: records[first].past) {
@@ -174,7 +177,7 @@ extension PlacedOperations {
         }
     }
 
-    /// An operation that would know one and all that this knows.
+    /// An operation that would know this one and all that it knows.
     func knowing(_ index: Int) -> AuthRecord {
         let record = records[index]
         var past = record.past

@@ -1,15 +1,16 @@
-/// Which operations are ended in a past, or rest on something that is: a revocation there hits it, whether
-/// that has effect or not. Who was an admin says nothing of which ends count (PROTOCOL.md, 4.0).
+/// Which operations are ended in a past, or rest on one that is: a revocation there hits it,
+/// whether that revocation has effect or not. So former admins have no say in which ends count
+/// (PROTOCOL.md, 4.0).
 ///
-/// - Cost: `looks`: for each operation that one of those asked for rests on, once, one for each revocation
-///   aimed at it.
+/// - Cost: `looks`: for each operation on which one of those asked about rests, once, one for each
+///   revocation aimed at it.
 struct EndedSupports {
     private let placed: PlacedOperations
     private let voids: PlacedOperations.Voiding
     private let record: AuthRecord
-    /// Whether it is ended, of each that was asked for and of what these rest on.
+    /// For each operation asked about, and each that these rest on, whether it is ended.
     private var found: [Int: Bool] = [:]
-    /// How many others were looked at.
+    /// How many others were examined.
     private(set) var looks = 0
 
     init(_ placed: PlacedOperations, before record: AuthRecord) {
@@ -19,7 +20,8 @@ struct EndedSupports {
     }
 
     mutating func contains(_ index: Int) -> Bool {
-        // What rests on others comes behind them: in the order of arrival nothing rests on itself.
+        // An operation comes after those that it rests on: in the order of arrival nothing rests on
+        // itself.
         var open = [(index: index, isEntered: false)]
         while let (next, isEntered) = open.popLast() {
             guard found[next] == nil else { continue }

@@ -1,21 +1,23 @@
 import WorkspaceModel
 
-/// Ends of a member's own devices that count again: nobody has such a device in by a grant that does not
-/// know of its end (PROTOCOL.md, 4.0.3, V-10).
+/// Ends of a member's own devices that count again: no device is in by a grant that does not know
+/// its end (PROTOCOL.md, 4.0.3, V-10).
 ///
-/// A final end, by which a recovery phrase that was replaced has ended itself for good, counts under every
-/// grant that gives the phrase to its member. A revocation of another own device counts under those that
-/// give its author to the member, link nothing and do not know it, where they give the ended one, too, or know
-/// what that one has bound. Under each grant but its own an end has a record of its
-/// own, which is as strong as the grant makes its author, rests on the grant alone, and is made when the
-/// later of the two comes. For an author in the place of another see `AuthBehind`.
+/// A final end, by which a replaced recovery phrase has revoked itself permanently, counts under
+/// every grant that gives the phrase to its member. A revocation of another own device counts under
+/// grants that give its author's device to the member, are no adddev and do not know it, if they
+/// also give the revoked device or know what that has bound. Under each grant but its own an end
+/// has a record of its own. The record has the rank that the grant gives its author, rests on the
+/// grant alone, and is made when the later of the two arrives. For an author in the place of
+/// another one see `AuthBehind`.
 ///
-/// - Cost: a record for each pair of an end and a grant, which counts as `FurtherEnds.looksPerRecord`. Each
-///   pair is a look, and under a grant by somebody else one more for each binding of the ended device. Of
-///   several final ends all but the strongest are void, so that they are not kept; of several revocations of
-///   one device by another only those have such records that know no other one.
+/// - Cost: a record for each pair of an end and a grant, which counts as
+///   `FurtherEnds.looksPerRecord`. Each pair is a look, and under a grant by another member one
+///   more for each binding of the revoked device. Of several final ends all but the strongest are
+///   void, so they are not kept; of several revocations of one device by another only those that
+///   know no other one have such records.
 extension PlacedOperations {
-    /// The device that a record ends, where it may count again.
+    /// The device that a record ends, if it may count again.
     func deviceEndedAgain(by record: AuthRecord) -> DeviceID? {
         guard rules == .workspace, record.author != nil,
             case .removeDevice(let device) = record.operation.action,
@@ -24,7 +26,7 @@ extension PlacedOperations {
         return device
     }
 
-    /// Makes the records that follow from what was placed last.
+    /// Makes the records that follow from the operation placed last.
     mutating func placeEndsAgain(after index: Int) {
         let record = records[index]
         guard record.fault == nil, !record.isOpaque else { return }
@@ -52,8 +54,8 @@ extension PlacedOperations {
         }
     }
 
-    /// The last revocations of a device by the author's device that one more knows: knowing those
-    /// implies all before them, so that a grant need not be compared with each.
+    /// The last revocations of a device by the author's device that a further one knows: knowing
+    /// these implies all before them, so that a grant need not be compared with each.
     private mutating func latestEnds(of device: DeviceID, before index: Int) -> [Int]? {
         let record = records[index]
         var latest: [Int] = []
@@ -68,7 +70,8 @@ extension PlacedOperations {
         return latest.isEmpty ? nil : latest
     }
 
-    /// Whether a grant knows neither an end nor, of a revocation, an earlier one by the same device.
+    /// Whether an end may count under a grant by what that knows: a final end always; a revocation
+    /// if the grant does not know it, but knows the earlier ones that it knows (V-10).
     private mutating func isUnknown(_ end: Int, to grant: Int) -> Bool {
         guard !records[end].again.isFinalEnd else { return true }
         let earlier = further.earlierEnds[end] ?? []
@@ -77,15 +80,15 @@ extension PlacedOperations {
     }
 
     /// - Parameters:
-    ///   - behind: where its author's device stands under the grant, which does not list it.
+    ///   - behind: where its author's device stands under the grant, if that does not list it.
     ///   - listed: the device in whose place it counts there.
-    ///   - known: what was found of the same ends and grants.
+    ///   - known: the results for the same ends and grants.
     mutating func placeAgain(
         _ end: Int, under grant: Int, _ behind: AuthBehind?, as listed: DeviceID,
         known: inout KnownEnds
     ) {
         looks &+= 1
-        // Fields are read one by one: to copy a record takes as long as to make one.
+        // Fields are read one by one: copying a record costs as much as making one.
         let isFinalEnd = records[end].again.isFinalEnd
         guard case .device(let ended) = records[end].aim,
             behind != nil || records[end].grant != grant,
@@ -108,7 +111,8 @@ extension PlacedOperations {
         append(record, again: end, at: place)
     }
 
-    /// Where ends count under a grant. All that count in one place share what that says, whenever they come.
+    /// The place where ends count under a grant. All that count in one place share their standing,
+    /// whenever they arrive.
     private func place(
         of listed: DeviceID, _ behind: AuthBehind?, under grant: Int, known: inout KnownEnds
     ) -> KnownEnds.Place? {
@@ -125,7 +129,7 @@ extension PlacedOperations {
         return known.place
     }
 
-    /// What an end is under another grant.
+    /// The record of an end under another grant.
     private func again(
         _ end: Int, under place: KnownEnds.Place, _ behind: AuthBehind?
     ) -> AuthRecord {
@@ -146,12 +150,12 @@ extension PlacedOperations {
         noteUndoing(index)
     }
 
-    /// How many further records of an end are stronger than one.
+    /// How many further records of an end are stronger than a given one.
     func place(ofRecord index: Int, of end: Int) -> Int {
         place(of: index, among: further.endsAgain[end] ?? [])
     }
 
-    /// How many of some records, the strongest first, are stronger than one.
+    /// How many of the records, the strongest first, are stronger than a given one.
     func place(of index: Int, among all: [Int]) -> Int {
         var (low, high) = (0, all.count)
         while low < high {
@@ -161,10 +165,11 @@ extension PlacedOperations {
         return low
     }
 
-    /// Whether a grant links a device: it gives that one alone.
+    /// Whether a grant links a device: it gives a role to that device alone.
     private func isLink(_ grant: Int) -> Bool { records[grant].operation.action.isAddition }
 
-    /// Whether a grant has its member's devices from itself alone: nothing that it knows binds any.
+    /// Whether a grant itself is the only binding of its member's devices: nothing that it knows
+    /// binds one.
     func isEntry(_ grant: Int) -> Bool {
         switch records[grant].operation.action {
         case .create, .admit: true
@@ -172,7 +177,7 @@ extension PlacedOperations {
         }
     }
 
-    /// The additions of a device that a grant knows and an end of it does not, looked for once.
+    /// The adddevs by a device that a grant knows and an end of it does not, looked up once.
     private mutating func unknownAdditions(
         _ end: Int, to grant: Int, known: inout KnownEnds
     ) -> [Int] {
@@ -184,7 +189,7 @@ extension PlacedOperations {
         return found
     }
 
-    /// Takes back the last record, which is a final end's under another grant.
+    /// Takes back the last record, which is that of an end under another grant.
     mutating func unplaceAgain() {
         let index = records.count - 1
         unregister(index)
@@ -208,31 +213,30 @@ extension PlacedOperations {
     }
 }
 
-/// What was found of ends under grants: it is the same in each place in which they count there.
+/// Results for ends under grants: they are the same in each place where the ends count.
 struct KnownEnds {
     struct Pair: Hashable {
         let end: Int
         let grant: Int
     }
 
-    /// Where ends count, and as what.
+    /// A place where ends count, and their standing there.
     struct Place {
         let position: AuthPosition
         let standing: SharedValue<AuthStanding>
     }
 
-    /// The last place that was asked for.
+    /// The place that was asked for last.
     var place: Place?
     var additions: [Pair: [Int]] = [:]
     var undoings: [Pair: AuthUndoing] = [:]
-    /// By grant what the devices of its member have linked, as far as it knows.
+    /// For each grant, what the devices of its member have linked, as far as it knows.
     var linked: [Int: [DeviceID: [DeviceID]]] = [:]
 }
 
-/// What an end undoes of what its device has bound: see `DevicesAlong`.
+/// What an end undoes of the bindings by its device: see `DevicesAlong`.
 extension PlacedOperations {
-    /// What the device that an end ends has bound to its member, as far as a grant knows and the end
-    /// does not.
+    /// The bindings by a revoked device to its member that a grant knows and the end does not.
     mutating func unknownAdditions(_ end: Int, to grant: Int) -> [Int] {
         guard case .removeDevice(let ended) = records[end].operation.action,
             let member = records[end].author,
@@ -242,11 +246,11 @@ extension PlacedOperations {
         return found.filter { knows(grant, $0) && !knows(end, $0) }
     }
 
-    /// What has let the member in by a phrase, as far as a grant knows, or is it, and a final end of the
-    /// phrase does not.
+    /// The admissions of the member by a phrase that a grant knows, or is, and that a final end of
+    /// the phrase does not know.
     mutating func unknownAdmissions(_ end: Int, to grant: Int) -> [Int] {
         guard records[end].again.isFinalEnd, let member = records[end].author else { return [] }
-        // Of so many that do not know of each other each is looked at under itself alone.
+        // Under an admission only that one is examined: there may be many concurrent ones.
         let all = isEntry(grant) ? [grant] : people.admitted[member] ?? []
         looks &+= all.count
         return all.filter {
@@ -256,7 +260,7 @@ extension PlacedOperations {
         }
     }
 
-    /// Whether an end counts again for what its device has bound: that of a weaker device does not.
+    /// Whether an end may undo what its device has bound: one by a weaker device may not.
     private func mayUndo(_ record: AuthRecord, _ ended: DeviceID, under grant: Int) -> Bool {
         guard ended != record.operation.device, records[grant].place(of: ended) != nil,
             let loser = deviceRank(ofGrant: grant, ended)
@@ -264,8 +268,8 @@ extension PlacedOperations {
         return record.rank.author < loser
     }
 
-    /// What an end undoes under a grant, where it may; `nil` for nothing. Under what links a device a
-    /// final end takes that one anyway.
+    /// What an end undoes under a grant, if it may; `nil` for nothing. Under an adddev nothing is
+    /// undone: a final end hits that adddev anyway.
     private mutating func undoing(
         by end: Int, _ unknown: [Int], under grant: Int, known: inout KnownEnds
     ) -> AuthUndoing? {
@@ -278,7 +282,7 @@ extension PlacedOperations {
         return found
     }
 
-    /// The same of bindings, as far as the grant knows them.
+    /// The same for bindings, as far as the grant knows them.
     mutating func undoing(
         _ bindings: [Int], under grant: Int, known: inout KnownEnds
     ) -> AuthUndoing? {
@@ -288,14 +292,14 @@ extension PlacedOperations {
         return AuthUndoing(Set(bindings).sorted(), devices: Array(devices))
     }
 
-    /// Notes an end among those of its grant that undo something, the strongest first.
+    /// Enters an end among those of its grant that undo something, the strongest first.
     mutating func noteUndoing(_ index: Int) {
         guard records[index].again.undoing != nil, let grant = records[index].grant else { return }
         further.undoing[grant, default: []].insert(index, at: place(ofUndoing: index, under: grant))
         further.undoingOf[original(index), default: []].append(index)
     }
 
-    /// How many ends that undo something under a grant are stronger than one.
+    /// How many ends that undo something under a grant are stronger than a given one.
     func place(ofUndoing index: Int, under grant: Int) -> Int {
         place(of: index, among: further.undoing[grant] ?? [])
     }
@@ -308,7 +312,7 @@ extension PlacedOperations {
         further.undoing[grant]?.removeAll { $0 == index }
         guard further.undoing[grant]?.isEmpty == true else { return }
         further.undoing[grant] = nil
-        // Where nothing undoes anything under it, nothing of this is asked; and the grant may go.
+        // If no end undoes anything under the grant, these are not needed; and the grant may go.
         further.links[grant] = nil
         further.firstUndoing[grant] = nil
         further.cutOff[grant] = nil
@@ -331,7 +335,7 @@ extension PlacedOperations {
         return linked
     }
 
-    /// Some devices, and those to which links lead from them.
+    /// The given devices, and those to which links lead from them.
     private func devices(
         reachedFrom first: [DeviceID], _ linked: [DeviceID: [DeviceID]]
     ) -> Set<DeviceID> {

@@ -1,13 +1,14 @@
 import WorkspaceModel
 
-/// The devices of the members whom an operation is about, as it knows them (PROTOCOL.md, 4.0): each roll is
-/// made once, whatever rules ask for it, and of however many devices.
+/// The devices of the members whom an operation concerns, as it knows them (PROTOCOL.md, 4.0): each
+/// roll is made once, for all rules and all devices that need it.
 ///
-/// A roll follows from the member and the past alone, so who is asked of device by device finds the same.
+/// A roll follows from the member and the past alone, so asking device by device gives the same
+/// result.
 struct KnownRolls {
-    /// Whose past is asked.
+    /// The operation whose past is asked.
     let record: AuthRecord
-    /// How many others were looked at.
+    /// How many others were examined.
     private(set) var looks = 0
     private var rolls: [MemberID: DeviceRoll] = [:]
 
@@ -25,12 +26,13 @@ struct KnownRolls {
 }
 
 extension PlacedOperations {
-    /// Whether an older device of a member that it belongs to had revoked this one, or a phrase itself
-    /// after it had handed its place on. Its key is as good as stolen, for everybody.
+    /// Whether an older device of a member to whom it is bound had revoked this one, or a phrase
+    /// has revoked itself after it had handed its place on. Its key counts as stolen, for
+    /// everybody.
     func isBarred(_ device: DeviceID, _ known: inout KnownRolls) -> Bool {
         guard people.removals[.device(device)] != nil else { return false }
         let bindings = people.bindings[device] ?? [:]
-        // In an order, for what it costs reaches others.
+        // In a fixed order, since the cost is visible to others.
         for member in bindings.keys.sorted() {
             known.note(bindings[member]?.count ?? 0)
             if isBound(device, to: member, before: known.record),
@@ -44,8 +46,8 @@ extension PlacedOperations {
 
     /// a list of a member's own devices, each bound by what counts, none barred.
     ///
-    /// - Cost: a look for each binding of each of them, and a roll for each member to whom one of them is
-    ///   bound: no more of these the more devices there are.
+    /// - Cost: a look for each binding of each of them, and a roll for each member to whom one of
+    ///   them is bound: the number of rolls does not grow with the number of devices.
     func listingFault(
         _ devices: [DeviceID], of member: MemberID, _ known: inout KnownRolls
     ) -> AuthFault? {
@@ -54,13 +56,14 @@ extension PlacedOperations {
             guard isBound(device, to: member, before: known.record) else { return .foreignDevice }
             if isBarred(device, &known) { return .deviceBarred }
         }
-        // Where nobody has revoked anything, all counts.
+        // If nobody has revoked anything, all bindings count.
         guard !devices.isEmpty, people.ownRemovals[member] != nil else { return nil }
         let roll = known.roll(of: member, self)
         return devices.contains { roll.ages[$0] == nil } ? .foreignDevice : nil
     }
 
-    /// Counts what it took to see whose devices are: a turn ends for it, and somebody pays.
+    /// Counts the cost of finding the members of devices: it counts towards the end of a turn, and
+    /// somebody pays for it.
     mutating func note(looksAtRolls count: Int) {
         looks &+= count
         looksAtRolls &+= count

@@ -1,13 +1,14 @@
 import WorkspaceModel
 
-/// Phrases that took the place of one that a grant lists: what they revoke counts under that grant, where
-/// the final ends say so by which each names the next (PROTOCOL.md, 4.0.3, V-12).
+/// Phrases that replaced one that a grant lists: what they revoke counts under that grant, if a
+/// chain of final ends, each naming the next phrase, leads to them (PROTOCOL.md, 4.0.3, V-12).
 ///
-/// - Cost: a record for each end by such a phrase and each grant that lists one before it: of these an end
-///   has `phraseSuccessionsMax` at most. It waits there without effect until the final ends have come.
+/// - Cost: a record for each end by such a phrase and each grant that lists an earlier one: at most
+///   `phraseSuccessionsMax` of these for each end. It has no effect there until the final ends have
+///   arrived.
 extension PlacedOperations {
-    /// The additions that take the place of the device of a final end and that it knows; none for what is no
-    /// final end.
+    /// The adddevs known to a final end that take the place of its device; empty for anything that
+    /// is not a final end.
     func successions(before end: AuthRecord) -> [Int] {
         guard case .removeDevice(end.operation.device) = end.operation.action,
             let member = end.author
@@ -18,17 +19,17 @@ extension PlacedOperations {
         }
     }
 
-    /// The device that a final end names: that of the first of these which the old phrase has not revoked,
-    /// as far as it knows. `nil` where that has revoked all.
+    /// The device that a final end names as successor: that of the first of these adddevs whose
+    /// device the old phrase has not revoked, as far as the end knows. `nil` if it has revoked all.
     func successor(by end: AuthRecord, of successions: [Int]) -> DeviceID? {
         successions.filter { addition in
             !devicesBound(addition).contains { isRevoked($0, asKnownTo: end) }
         }.min(by: { isEarlier($0, than: $1) }).flatMap { devicesBound($0).first }
     }
 
-    /// The phrases behind which a device stands, the nearest first: who put it in their place, as an
-    /// operation knows, who put that one in theirs, as that word knows, and so on. Each word leads to one
-    /// phrase, so nothing that anybody writes has an end count in many places.
+    /// The line of phrases behind which a device stands, the nearest first: the one that put it in
+    /// its place, as an operation knows, the one that put that in its place, as that adddev knows,
+    /// and so on. Each adddev leads to one phrase, so nobody can make an end count in many places.
     mutating func line(
         of device: DeviceID, as member: MemberID, knownTo index: Int
     ) -> [DeviceID] {
@@ -51,7 +52,7 @@ extension PlacedOperations {
             < (records[other].lamport, records[other].operation.id)
     }
 
-    /// Where a new end counts whose author stands behind another phrase.
+    /// Makes the records of a new end whose author stands behind another phrase.
     mutating func placeBehind(of index: Int, known: inout KnownEnds) {
         guard let member = records[index].author else { return }
         let line = line(of: records[index].operation.device, as: member, knownTo: index)
@@ -66,10 +67,10 @@ extension PlacedOperations {
         }
     }
 
-    /// The ends that count so under a new grant.
+    /// Makes the records of such ends under a new grant.
     mutating func placeBehind(under grant: Int, known: inout KnownEnds) {
         for root in Set(records[grant].gives.devices).sorted() {
-            // One of each generation, which all records of these ends share.
+            // One for each generation, shared by all records of these ends.
             var behind: [Int8: AuthBehind] = [:]
             for place in further.endsBehind[root] ?? [] {
                 let there =
@@ -82,13 +83,13 @@ extension PlacedOperations {
 }
 
 extension FurtherEnds {
-    /// Notes the final end of a member's device, which may name another one.
+    /// Enters the final end of a member's device, which may name a successor.
     mutating func note(_ end: Int, of member: MemberID, naming next: DeviceID?) {
         finalEnds[member, default: []].append(end)
         successors[end] = next
     }
 
-    /// Takes back the one that was noted last.
+    /// Takes back the one that was entered last.
     mutating func forget(_ end: Int, of member: MemberID) {
         guard finalEnds[member]?.last == end else { return }
         finalEnds[member]?.removeLast()
@@ -98,7 +99,7 @@ extension FurtherEnds {
 }
 
 extension PlacedOperations {
-    /// Where the device of a record stands behind a listed one; `nil` where it stands behind nothing.
+    /// Where the device of a record stands behind a listed one; `nil` if it stands behind none.
     func following(_ index: Int) -> AuthFollowing? {
         guard let behind = records[index].again.behind, behind.generation > 0,
             let grant = records[index].grant
@@ -108,7 +109,7 @@ extension PlacedOperations {
         return AuthFollowing(grant: grant, behind: behind, device: records[index].operation.device)
     }
 
-    /// Where the device stands that a final end names under its grant; `nil` for what names none.
+    /// Where the device stands that a final end names under its grant; `nil` if it names none.
     func followingNamed(by index: Int) -> AuthFollowing? {
         guard records[index].again.isFinalEnd, !records[index].again.isUnlisted,
             let grant = records[index].grant, let device = further.successors[original(index)]

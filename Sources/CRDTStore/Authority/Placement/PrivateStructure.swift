@@ -4,12 +4,12 @@ import WorkspaceModel
 enum AuthRules: Hashable, Sendable {
     /// The authority document: devices act, and are bound to members by possession signatures.
     case workspace
-    /// A private document: members act. That an operation is its member's is what the workspace
-    /// says, so each member stands here as one device that nothing has to bind.
+    /// A private document: members act. The workspace decides to which member an operation belongs,
+    /// so each member is represented by one device that needs no binding.
     case privateDocument
 }
 
-/// The rules of private documents that an operation and its past decide alone.
+/// The rules of private documents that depend on an operation and its past alone.
 extension PlacedOperations {
     /// Why `record`, which acts as `role` and is not a root, can never be valid.
     ///
@@ -22,7 +22,7 @@ extension PlacedOperations {
             guard role <= .admin else { return .roleTooWeak }
             return member == record.author ? .ownSubject : repetitionFault(record, of: member)
         case .leave:
-            // Somebody has to be left who can let people in: an owner hands the document on first.
+            // Somebody who can let people in has to remain: an owner hands the document on first.
             guard role != .owner else { return .ownSubject }
             return record.author.flatMap { repetitionFault(record, of: $0) }
         case .setDocument:
@@ -51,8 +51,8 @@ extension PlacedOperations {
         return isSeated ? nil : .foreignDevice
     }
 
-    /// Whether this author has let `member` in so often that nobody can have gone in between. One
-    /// addition names very many people.
+    /// Whether this author has let `member` in more often than that member can have gone in between
+    /// (D-9). One addition may name very many people.
     private func additionFault(_ record: AuthRecord, of member: MemberID) -> AuthFault? {
         let given = seats(of: member, before: record, by: record.author, additionsOnly: true)
         guard given >= Limits.privateAdditionsByOneMax else { return nil }
@@ -63,8 +63,8 @@ extension PlacedOperations {
         return given < Limits.privateAdditionsByOneMax + ends + outside ? nil : .repeated
     }
 
-    /// Whether `member` was put out, or left, by this author as often as they came in. Every seat
-    /// is judged with every end, so neither may go on without the other.
+    /// Whether `member` was removed by this author, or left, as often as they came in (D-10). Every
+    /// seat is judged with every end, so both are bounded.
     private func repetitionFault(_ record: AuthRecord, of member: MemberID) -> AuthFault? {
         guard let author = record.author else { return nil }
         let isLeave = record.operation.action.isDeparture
@@ -73,14 +73,14 @@ extension PlacedOperations {
             return records[end].author == author && record.knows(records[end].place)
                 && (isLeave ? aim == .departure : aim == .member(member))
         }
-        // Who removes may have been put out in between, and the removal have had no effect.
+        // The remover may have been removed in between, and the remove have had no effect.
         let seats =
             seats(of: member, before: record)
             + (isLeave ? 0 : seats(of: author, before: record))
         return ends < seats ? nil : .repeated
     }
 
-    /// How many seats of a member are in the past of `record`, of all givers or of one.
+    /// How many seats of a member are in the past of `record`, by all authors or by one.
     private func seats(
         of member: MemberID, before record: AuthRecord, by author: MemberID? = nil,
         additionsOnly: Bool = false
@@ -94,8 +94,8 @@ extension PlacedOperations {
 }
 
 extension AuthAction {
-    /// Whether it gives a seat beside those that there are: neither a change of role nor what is
-    /// left of a role that was handed on.
+    /// Whether it gives an additional seat: neither a change of role nor what remains of a role
+    /// that was handed on.
     fileprivate var letsIn: Bool {
         switch self {
         case .create: true
@@ -106,7 +106,7 @@ extension AuthAction {
 }
 
 extension MemberID {
-    /// The one device that stands for the member in a private document.
+    /// The one device that represents the member in a private document.
     var asDevice: DeviceID {
         let (first, second) = words
         return DeviceID(words: (first, second, 0, 0))

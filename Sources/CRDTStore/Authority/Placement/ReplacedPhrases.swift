@@ -1,11 +1,11 @@
 import WorkspaceModel
 
-/// Phrases that a grant does not give, though it may give what they have put in or linked: its author has
-/// heard of an end of such a phrase, and maybe of a thief's. The end counts there that another member has
-/// confirmed (PROTOCOL.md, 4.0.3, V-13).
+/// Phrases that a grant does not give, though it may give what they have added or linked: its
+/// author has heard of an end of such a phrase, maybe of a thief's. Only an end that another member
+/// has confirmed counts there (PROTOCOL.md, 4.0.3, V-13).
 ///
-/// - Cost: a look for each pair of a final end and a grant by an owner or admin to its member; a record for each
-///   of these pairs where the grant knows what the phrase has linked, and not the end.
+/// - Cost: a look for each pair of a final end and a grant by an owner or admin to its member; a
+///   record for each of these pairs whose grant knows what the phrase has linked, and not the end.
 extension PlacedOperations {
     /// Makes the records of the ends of phrases that a new grant does not give.
     mutating func placeUnlisted(under grant: Int, known: inout KnownEnds) {
@@ -26,7 +26,7 @@ extension PlacedOperations {
         }
     }
 
-    /// In whose place ends of other devices count under a grant that owners and admins give.
+    /// The place in which ends of other devices count under a grant by an owner or admin.
     private func firstListed(by grant: Int) -> AuthBehind? {
         guard case .grant = records[grant].operation.action, !records[grant].isOpaque else {
             return nil
@@ -47,8 +47,8 @@ extension PlacedOperations {
         placeAgain(end, under: grant, first, as: first.root, known: &known)
     }
 
-    /// What an end undoes where its phrase is not given: what it does not know, and those phrases which its own
-    /// has revoked, as far as it knows.
+    /// What an end undoes if its phrase is not given: the bindings that it does not know, and those
+    /// of phrases that its own phrase has revoked, as far as it knows.
     mutating func undoing(
         byUnlisted end: Int, _ unknown: [Int], under grant: Int, known: inout KnownEnds
     ) -> AuthUndoing? {

@@ -1,7 +1,7 @@
 /// A copy-on-write array: copies share unchanged parts of 64 elements.
 ///
 /// A document is tried out on a copy before anything is written, and one element that is added or
-/// changed there copies one part. It grows by a part, too, and never by its own size.
+/// changed there copies one part. The array also grows by a part, and never by its own size.
 struct SharedArray<Element: Sendable>: Sendable, RandomAccessCollection, MutableCollection {
     private static var shift: Int { 6 }
     private static var mask: Int { 1 << shift - 1 }
@@ -46,7 +46,7 @@ struct SharedValue<Value: Sendable>: Sendable {
         _modify { yield &only[0] }
     }
 
-    /// Whether both are one storage.
+    /// Whether both share their storage.
     func isSame(as other: Self) -> Bool {
         only.withUnsafeBufferPointer { mine in
             other.only.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress }
