@@ -3,12 +3,12 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The errors for a member who may not do something, and whom a caller may ask about.
+/// The errors for a member who lacks a right, and the members whom a caller may ask about.
 extension Memberships {
-    /// Nobody is given a role that no device could use. A recovery phrase alone is enough only for who has
-    /// nothing else.
+    /// Nobody is given a role that no device could use. A recovery phrase alone suffices only for a
+    /// member who has no other device.
     ///
-    /// - Throws: `forbidden` where no device that somebody is in with may be listed.
+    /// - Throws: `forbidden` if no device with which the member is in may be listed.
     func refuseWithoutDevice(
         _ standing: MemberStanding, in workspace: Workspace
     ) throws(NodeError) {
@@ -53,8 +53,8 @@ extension Memberships {
             reason: "role", hint: "wsx-node member list")
     }
 
-    /// Whether this device may act in a workspace. One that this person has left, or was removed
-    /// from, can be entered again by a link of a device that is a member again.
+    /// Whether this device may act in a workspace. A workspace that this person has left, or was
+    /// removed from, can be entered again with a link from a device that is in again.
     func isInHere(_ workspace: Workspace) -> Bool {
         guard workspace.standing == .member, let home else { return false }
         return workspace.members.contains {
@@ -70,7 +70,8 @@ extension Memberships {
         else { throw notAllowed(in: workspace) }
     }
 
-    /// Whether nothing can be done in a workspace any more: its owner ended it, or its person left.
+    /// Whether nothing can be done in a workspace any longer: its owner deleted it, or this person
+    /// left.
     func isOver(_ workspace: Workspace) -> Bool {
         if workspace.fields.deletion != nil { return true }
         return workspace.ownRole == nil && ownEnd(in: workspace)?.cause == .left
@@ -88,7 +89,7 @@ extension Memberships {
 }
 
 extension AuthEvaluator {
-    /// Whether a grant listed the device that was, or would have been, valid but for a revocation.
+    /// Whether a grant listed the device that is valid, or would be if no revocation hit it.
     fileprivate func wasLetIn(_ device: DeviceID) -> Bool {
         validOperations.contains { devices(ofGrant: $0).contains(device) }
             || !revocations(ending: device).isEmpty

@@ -1,11 +1,11 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Names very many concurrent operations: devices that somebody has linked side by side, each in a
-/// separate past.
+/// Naming very many concurrent operations: devices that one person has linked concurrently, each in
+/// a separate past.
 extension Memberships {
     /// Writes operations that only cite others, until the next one can have all of `named` in its
-    /// past (PROTOCOL.md, 4.0.4, S-7). Each gathers up to 60 ends, and costs one unit (S-5).
+    /// past (PROTOCOL.md, 4.0.4, S-7). Each gathers up to 60 heads, and costs one unit (S-5).
     ///
     /// - Important: call it only when the next one is certain to be written, because these stay.
     func gatherEnds(
@@ -20,7 +20,7 @@ extension Memberships {
         }
     }
 
-    /// Gathers what has to be known of devices, and of `others`, before an operation names them.
+    /// Gathers the bindings of devices, and `others`, before an operation names them.
     ///
     /// - Returns: what that operation has to name.
     func gatherBindings(

@@ -18,18 +18,18 @@ extension Workspace {
         Hash.name("wsx-guest1", publicKey, document.bytes)
     }
 
-    /// Whether a guest's invite names a private document. Every question is a hash.
+    /// Whether a guest's invite names a private document. Each call computes a hash.
     func names(_ document: DocumentID, in invite: AuthorityPayload.Invite) -> Bool {
         sealed.hashedNames &+= 1
         return invite.documents.contains(Self.name(of: document, inInvite: invite.publicKey))
     }
 
-    /// The private documents that this node knows of those that a guest's invite names. Ascending.
+    /// The private documents known to this node that a guest's invite names. Ascending.
     func documents(of invite: AuthorityPayload.Invite) -> [PrivateDocument] {
         sealed.documents.values.filter { names($0.id, in: invite) }.sorted { $0.id < $1.id }
     }
 
-    /// The newest word of valid additions on what anything is called.
+    /// The newest names that valid additions state (PROTOCOL.md, 4.5, G-7).
     var told: ToldNames {
         if let known = judged.derived.told { return known }
         var told = ToldNames()
@@ -75,8 +75,8 @@ extension Workspace {
         return members.filter { company.contains($0.member) }
     }
 
-    /// Whether this device holds what its member has to: the group key, a guest the secret by which
-    /// devices find each other.
+    /// Whether this device holds the keys that its member needs: the group key, or for a guest the
+    /// discovery secret.
     var isKeyed: Bool {
         ownRole == .guest ? !discovery.isEmpty : currentKey != nil
     }

@@ -59,8 +59,9 @@ extension Memberships {
         }
     }
 
-    /// Every admin may end an invite who is not weaker than its author, and members may end their
-    /// own. Asked before anything is written: what is written stays, valid or not.
+    /// Whether this device may end an invite: admins may if they are not weaker than its author,
+    /// and members may end their own. Asked before anything is written, because an operation stays,
+    /// valid or not.
     func mayRevoke(_ invite: OperationID, in workspace: Workspace) -> Bool {
         guard let home, case .invite(let terms)? = workspace.authority[invite]?.payload,
             let grant = workspace.judged.evaluator.bestGrant(of: home.device, as: workspace.member),
@@ -74,8 +75,9 @@ extension Memberships {
         return (role <= .admin || isOwn) && !(authors < rank)
     }
 
-    /// Ends the caller's open invites before the role is given up under which they were created:
-    /// afterwards nobody could end them, because the next owner ranks below the former one.
+    /// Ends the caller's open invites before the caller gives up the role under which they were
+    /// created: afterwards nobody could end them, because the next owner ranks below the former one
+    /// (F-15).
     ///
     /// - Parameter sparesAddress: whether the address of the workspace, which belongs to everybody,
     ///   stays valid.
@@ -133,8 +135,8 @@ extension Memberships {
         workspace.judged.evaluator.isClosed(invite: invite)
     }
 
-    /// The link of an invite that was made here, or of the workspace's address; of others nobody
-    /// but their maker holds the seed.
+    /// The link of an invite that was made here, or of the workspace's address; only the device
+    /// that made an invite holds its seed.
     func link(ofInvite id: OperationID, in workspace: Workspace) -> String? {
         guard let home else { return nil }
         let sealed = try? store.registry.value("seed:" + hexadecimal(id.bytes))
@@ -149,7 +151,7 @@ extension Memberships {
         ).text.link
     }
 
-    /// Two addresses of ours, or one and that of another device that may admit.
+    /// Two addresses of this device, or one and that of another device that may admit.
     private func linkHints(in workspace: Workspace) -> [PeerAddress] {
         var hints = Array(network.addresses.listening.prefix(1))
         let members = workspace.members.filter { $0.role <= .member }

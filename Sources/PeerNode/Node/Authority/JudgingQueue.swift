@@ -9,7 +9,7 @@ struct JudgingQueue {
     struct Work {
         /// Membership operations that were stored, by arrival.
         var arrivals: [Int64] = []
-        /// Whether what was there already may be judged otherwise.
+        /// Whether operations that are already there may be judged differently.
         var isAnew = false
         var source: OperationSource
     }
@@ -21,15 +21,16 @@ struct JudgingQueue {
     }
 
     var work: [Name: Work] = [:]
-    /// In the order in which they came.
+    /// In order of arrival.
     var names: [Name] = []
-    /// When the next large one may be judged, on the monotonic clock: by how often its size can be
-    /// divided by four, so that a giant only delays others of its size.
+    /// When the next large document may be judged, on the monotonic clock: by how often its size
+    /// can be divided by four, so that a very large one delays only others of its size.
     var nextLarge: [Int: UInt64] = [:]
     /// The pending documents, according to the store.
     var noted: [Note] = []
 
-    /// What a process leaves to the next one when it ends: the views do not include the rest yet.
+    /// What a process leaves to the next one when it ends: the views do not contain these
+    /// operations yet.
     struct Note: Hashable {
         let name: Name
         /// The first operation that was not judged, by arrival.
@@ -57,7 +58,7 @@ struct JudgingQueue {
         work[name] = known
     }
 
-    /// Takes the pending operations of a document, which is judged now.
+    /// Takes the pending operations of a document that is judged now.
     mutating func take(_ name: Name) -> Work? {
         guard let taken = work.removeValue(forKey: name) else { return nil }
         names.removeAll { $0 == name }
@@ -67,8 +68,8 @@ struct JudgingQueue {
     /// Takes the documents to judge now, one after the other, up to the limit of a turn.
     ///
     /// - Parameters:
-    ///   - most: how much that is; the one with which it is reached is among them.
-    ///   - size: how much a document has to be judged.
+    ///   - most: the limit; the document that exceeds it is still taken.
+    ///   - size: the number of operations to judge in a document.
     mutating func takeDue(
         at now: UInt64, most: Int = Limits.judgedPerTurnMax, size: (Name) -> Int
     ) -> [(name: Name, work: Work)] {
@@ -91,7 +92,7 @@ struct JudgingQueue {
         return taken
     }
 
-    /// When the first of those that wait is judged.
+    /// When the first of the waiting documents is judged.
     func nextDue(size: (Name) -> Int) -> UInt64? { names.map { due(size($0)) }.min() }
 
     func due(_ size: Int) -> UInt64 {

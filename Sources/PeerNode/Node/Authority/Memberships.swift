@@ -4,9 +4,9 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Who is in a workspace and in which role: operations of the authority document, what follows from
-/// them, and what this device does about it by itself.
+/// them, and what this device does about it automatically.
 final class Memberships: Component {
-    /// When it confirms what members have made.
+    /// When it confirms operations of other members.
     var confirmations = ConfirmationPlan()
 
     override var nextDeadline: UInt64? { confirmations.nextDeadline }

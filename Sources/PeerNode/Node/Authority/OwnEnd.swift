@@ -21,7 +21,7 @@ struct OwnEnd {
     let at: Int64
     let operation: OperationID
     let by: PersonObject?
-    /// The sentence that names all of it.
+    /// The sentence that states all of this.
     let message: String
     /// What to do.
     let hint: String
@@ -36,7 +36,8 @@ extension Memberships {
         return ownEnd(by: end.operation, in: workspace)
     }
 
-    /// The valid revocation of this device, `nil` while it may act, or was not the one meant.
+    /// The valid revocation of this device; `nil` while the device may act, or if something else
+    /// ended it.
     func ownRevocation(in workspace: Workspace) -> OperationID? {
         guard let home, workspace.owner(of: home.device) == workspace.member,
             workspace.judged.evaluator.bestGrant(of: home.device, as: workspace.member) == nil
@@ -105,7 +106,8 @@ extension Memberships {
     private static let askAgain =
         "ask for an invite, and ask an admin to approve: wsx-node join LINK"
 
-    /// The ends that others have caused, for `status` and `doctor`. A person who left knows it.
+    /// The ends that others have caused, for `status` and `doctor`. A person who left knows about
+    /// it.
     func endWarnings() -> [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             guard let end = ownEnd(in: workspace), end.cause != .left else { return nil }
@@ -115,7 +117,7 @@ extension Memberships {
         }
     }
 
-    /// The same and the deleted ones, for `doctor`.
+    /// All ends, including the person's own leaves, for `doctor`.
     func endFindings() -> [FindingObject] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             guard let end = ownEnd(in: workspace) else { return nil }

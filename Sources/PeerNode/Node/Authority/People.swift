@@ -2,10 +2,10 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Who is and who was in a workspace: what rooms ask about people.
+/// Current and former members of a workspace, for other components.
 extension Memberships {
-    /// How many operations of a member's devices count, and how many are stored; the authority
-    /// document left out.
+    /// How many operations of a member's devices count, and how many are stored; without the
+    /// authority document.
     func keptCount(
         of member: MemberID, in workspace: Workspace
     ) -> (kept: Int64, stored: Int64) {
@@ -23,7 +23,7 @@ extension Memberships {
         return count
     }
 
-    /// Everybody who was in and is not, in the order in which they came.
+    /// Everybody who was a member and is not now, in the order in which they came in.
     func formerMembers(of workspace: Workspace) -> [MemberID] {
         let current = Set(workspace.members.map(\.member))
         let company = workspace.ownRole == .guest ? workspace.company(of: workspace.member) : nil
@@ -43,9 +43,9 @@ extension Memberships {
         return former
     }
 
-    /// The operation by which somebody is out: of those that count the first that is about the
-    /// membership, else the last that took a device, for with the others before it the member was
-    /// in, else the first. `nil` for members.
+    /// The operation by which a member is out. Of the valid ones it is the first that ends the
+    /// membership, else the last that revoked a device, since the member was in until then, else
+    /// the first of the others. `nil` for a member who is in.
     func removed(
         _ member: MemberID, from workspace: Workspace
     ) -> (at: Int64, operation: OperationID)? {
@@ -70,7 +70,8 @@ extension Memberships {
             ?? ends.others.min { $0 < $1 }
     }
 
-    /// The valid revocations by which somebody lost what they had; empty while they are in.
+    /// The valid revocations by which a member lost membership and devices; empty while they are
+    /// in.
     func revocations(ending member: MemberID, in workspace: Workspace) -> [OperationID] {
         workspace.judged.evaluator.revocations(ending: member)
     }
@@ -85,7 +86,7 @@ extension Memberships {
         return object
     }
 
-    /// The operation that made somebody a member; after a readmission the last one.
+    /// The operation that admitted a member; after a readmission the last one.
     func admission(
         of member: MemberID, in workspace: Workspace
     ) -> Workspace.AuthorityRecord? {
@@ -99,7 +100,7 @@ extension Memberships {
             default: continue
             }
             guard let record = workspace.authority[id] else { continue }
-            // The latest valid one wins, in whatever order they arrived.
+            // The latest valid one counts, whatever the order of arrival.
             let rank = (
                 workspace.judged.evaluator.isValid(id) ? 1 : 0, record.timestamp.rawValue, id
             )
@@ -110,10 +111,10 @@ extension Memberships {
         return found
     }
 
-    /// The workspace that calls act in when they name none. If that is over, or a damaged store no
-    /// longer knows which it was, it is the first that is not. If all are over it is the last one,
-    /// though nothing shows it as selected: reads work, and everything else is answered with how it
-    /// ended.
+    /// The workspace in which calls act that name none. If that is over, or a damaged store has
+    /// lost which it was, it is the first that is not over. If all are over it is the last one,
+    /// though nothing shows it as selected: reads work, and all other calls are answered with how
+    /// it ended.
     func selectedWorkspace() throws(StorageError) -> Workspace? {
         let own = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
@@ -125,7 +126,7 @@ extension Memberships {
     }
 
     /// The name of this home's owner: from the first active workspace that has one, else from the
-    /// home. A further device has a name of its own.
+    /// home. A linked device has a name of its own.
     func personName(of home: HomeIdentity) -> String {
         let own = workspaces.values.filter { $0.standing == .member }
             .sorted { (isOver($0) ? 1 : 0, $0.number) < (isOver($1) ? 1 : 0, $1.number) }
@@ -146,7 +147,7 @@ extension Memberships {
         try store.registry.setValue(workspace.id.bytes, of: "selected")
     }
 
-    /// Gives the documents whose names follow from the workspace's their places in the store.
+    /// Enters the documents whose ids are derived from the workspace's id into the store.
     func enterComputedDocuments(of workspace: Workspace) throws(StorageError) {
         try store.operations.enter(
             workspace.profileDocument, workspace: workspace.number, kind: .profile)
@@ -154,9 +155,9 @@ extension Memberships {
             workspace.mailboxDocument, workspace: workspace.number, kind: .mailbox)
     }
 
-    /// Gives the document that an authority operation makes its place in the store.
+    /// Enters the document that an authority operation creates into the store.
     ///
-    /// - Returns: whether it had one already, because its content came first.
+    /// - Returns: whether it was there already, because its content came first.
     @discardableResult
     func enterDocument(
         of payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace
@@ -176,7 +177,7 @@ extension Memberships {
         }
     }
 
-    /// The edit of a message that counts, `nil` where there is none.
+    /// The edit of a message that counts; `nil` if there is none.
     func edit(
         of key: MessageKey, in document: Int64, grant: Int64, _ workspace: Workspace
     ) throws(StorageError) -> ViewStore.Annotation? {
@@ -185,7 +186,8 @@ extension Memberships {
             .init(document: document, target: key, .edit, of: author))
     }
 
-    /// Whether what a device wrote under a grant is ours. A liar may cite a grant of ours.
+    /// Whether this home's member wrote an operation by a device under a grant. The device is
+    /// checked too: anybody may cite a grant of this member.
     func isOwn(_ grant: OperationID, of device: DeviceID, _ workspace: Workspace) -> Bool {
         workspace.judged.evaluator.subject(ofGrant: grant) == workspace.member
             && workspace.judged.evaluator.devices(ofGrant: grant).contains(device)

@@ -2,15 +2,15 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Removes members: how much is kept of what their devices wrote, and the operations that say so.
+/// Removes members: how much of their devices' content is kept, and the operations that state it.
 extension Memberships {
     /// The cuts for the content of `devices`: the tip of every branch that this node knows of each
     /// of their logs, in all documents but the authority document, whose operations are kept by
     /// being in the past. Ascending.
     ///
     /// - Parameters:
-    ///   - all: also what an earlier revocation has cut off.
-    ///   - only: of this document alone.
+    ///   - all: includes what an earlier revocation has cut off.
+    ///   - only: restricts the cuts to this document.
     func cuts(
         ofDevices devices: Set<DeviceID>, in workspace: Workspace, keeping all: Bool = false,
         only: DocumentID? = nil
@@ -38,9 +38,10 @@ extension Memberships {
 
     // MARK: Members
 
-    /// Removes somebody: cuts at what this node knows, and a new key, in one operation.
+    /// Removes a member: cuts at what this node knows and a new key, in one operation.
     ///
-    /// - Parameter undoesFeatures: whether it may take back what only a later version knows.
+    /// - Parameter undoesFeatures: whether it may take back a feature that only a later version
+    ///   knows.
     /// - Returns: its id, or `nil` when this device may not; then nothing is written.
     func remove(
         _ member: MemberID, from workspace: Workspace, undoingFeatures undoesFeatures: Bool = false
@@ -54,8 +55,8 @@ extension Memberships {
             naming: workspace.judged.evaluator.bindings(of: devices) + invites, in: workspace)
     }
 
-    /// Rejects a request to join or rejoin. A former member loses no content by it: what earlier
-    /// ends kept and this node does not hold stays kept, too.
+    /// Rejects a request to join or rejoin. A former member loses no content by that: what earlier
+    /// ends kept stays kept, even if this node does not hold it.
     ///
     /// - Returns: as `remove(_:from:)`.
     func turnDown(
@@ -76,7 +77,7 @@ extension Memberships {
         return try writeRemoval(of: member, keeping: kept, in: workspace)
     }
 
-    /// Writes a removal, and before it what does not fit into it.
+    /// Writes a remove, and before it the cutparts that do not fit into it.
     private func writeRemoval(
         of member: MemberID, keeping all: [CutEntry],
         rekey: Rekey? = nil, revoking invites: [OperationID] = [],
@@ -86,7 +87,7 @@ extension Memberships {
         let inline = Array(all.suffix(Limits.cutsPerOperationMax))
         let rest = all.dropLast(inline.count)
         let parts = try writeCutParts(rest, in: workspace)
-        // Where they cannot be written, the removal would cut off what they keep.
+        // If they cannot be written, the remove would cut off the content that they keep.
         guard rest.isEmpty || !parts.isEmpty else { return nil }
         return try core.log.authorAuthority(
             in: workspace, undoingFeatures: undoesFeatures, naming: named
@@ -135,9 +136,9 @@ extension Memberships {
         return made
     }
 
-    /// Keeps what has arrived since of somebody who was removed.
+    /// Keeps content of a removed member that has arrived since.
     ///
-    /// - Returns: the widenings that were written; empty when this device may not.
+    /// - Returns: the recuts that were written; empty when this device may not.
     func widen(
         _ revocations: [OperationID], of member: MemberID, in workspace: Workspace
     ) throws(StorageError) -> [OperationID] {
@@ -155,17 +156,17 @@ extension Memberships {
         return written
     }
 
-    /// Ends the local membership. What this node has written stays.
+    /// Ends the local membership. Everything that this node has written stays.
     func leave(_ workspace: Workspace) throws(StorageError) -> OperationID? {
         let devices = devices(everOf: workspace.member, in: workspace)
-        // A departure has no parts: after it its author can write none, nor add to it.
+        // A leave has no cutparts: its author cannot write any afterwards, or widen it.
         let cuts = self.cuts(ofDevices: devices, in: workspace).suffix(Limits.cutsPerOperationMax)
         return try core.log.authorAuthority(in: workspace) { _ in .leave(cuts: Array(cuts)) }
     }
 
-    /// The devices of a member that a grant may list, in the order of their rank, which does not
-    /// change. A barred device is not included, even if it is in by an operation that does not know
-    /// of that.
+    /// The devices of a member that a grant may list, in the order of their rank, which never
+    /// changes afterwards. A barred device is not included, even if it is in by an operation that
+    /// does not know that it is barred.
     func listed(_ standing: MemberStanding, in workspace: Workspace) -> [DeviceID] {
         let devices = workspace.judged.evaluator.listable(
             standing.devices, of: standing.member)
@@ -174,10 +175,10 @@ extension Memberships {
                 .prefix(Limits.grantedDevicesMax))
     }
 
-    /// Gives a member another role. A weaker one replaces what was given before; a stronger one
-    /// comes on top, so that nothing is lost that was written meanwhile.
+    /// Gives a member another role. A weaker one replaces the earlier grants; a stronger one is
+    /// added, so that nothing written meanwhile is lost.
     ///
-    /// - Returns: `nil` where this device may not, or no device of the member may be listed.
+    /// - Returns: `nil` when this device may not, or no device of the member may be listed.
     func setRole(
         _ role: Role, of standing: MemberStanding, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
@@ -185,7 +186,7 @@ extension Memberships {
         guard !devices.isEmpty else { return nil }
         let isGuest = role > .member
         let everOf = self.devices(everOf: standing.member, in: workspace)
-        // Deletions under the right that ends here stay in force as far as the cuts say.
+        // Deletions under the role that ends here stay in effect as far as the cuts keep them.
         let endsRight = standing.role <= .admin && role > .admin
         let cuts = isGuest || endsRight ? self.cuts(ofDevices: everOf, in: workspace) : []
         let parts = CutParts.split(cuts)
@@ -210,7 +211,7 @@ extension Memberships {
 
     // MARK: Parts
 
-    /// Writes what does not fit into a removal right before it.
+    /// Writes the cuts that do not fit into a remove right before it.
     private func writeCutParts(
         _ cuts: ArraySlice<CutEntry>, in workspace: Workspace
     ) throws(StorageError) -> [OperationID] {

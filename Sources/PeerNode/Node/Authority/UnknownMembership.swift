@@ -3,13 +3,13 @@ import SyncProtocol
 import WorkspaceModel
 
 /// A membership that others do not know: the member who admitted this device had been removed, or
-/// admitted it by an operation that nobody else has. Only others can tell, and all they say is that
+/// the admission never reached anybody else. Only other members can tell, and the only sign is that
 /// they serve nothing.
 extension Memberships {
-    /// A member, as far as is known here, who does not know this device as one. A peer that has
-    /// held the same operations as this device does know it: had it been removed since, the peer
-    /// would send the removal. A single peer may lie; but if a removed member admitted many
-    /// devices, they rightly hold the same as each other. So the doubt is reported together with
+    /// A member, as far as this node knows, who does not know this device as a member's. A peer
+    /// that has compared equal with this device does know it: if it had been removed since, the
+    /// peer would send the remove. A single peer may lie. But if a removed member admitted many
+    /// devices, these do compare equal with each other. So the doubt is reported together with
     /// their number.
     func doubt(about workspace: Workspace) -> MembershipDoubt? {
         guard isInHere(workspace) else { return nil }
@@ -30,14 +30,15 @@ extension Memberships {
         return nil
     }
 
-    /// Whether one of those who hold the same as this device does not owe being in to the one who let it
-    /// in: then others know it, whatever one of them says. Nobody let the founder in.
+    /// Whether one of the members who compared equal with this device came in without the member
+    /// who admitted it: then others know this device, whatever a single peer claims. The founder
+    /// was admitted by nobody.
     private func isVouchedFor(by equals: Set<MemberID>, in workspace: Workspace) -> Bool {
         guard let host = admitter(of: workspace.member, in: workspace) else { return true }
         return equals.contains { !isIn($0, by: host, workspace) }
     }
 
-    /// Whether somebody is a certain person, or was let in by that one, or by whom that one let in.
+    /// Whether `member` is `host`, or was admitted by `host`, directly or through others.
     private func isIn(_ member: MemberID, by host: MemberID, _ workspace: Workspace) -> Bool {
         var (next, seen): (MemberID?, Set<MemberID>) = (member, [])
         while let one = next, seen.insert(one).inserted {
@@ -47,7 +48,7 @@ extension Memberships {
         return false
     }
 
-    /// The member who first admitted somebody; `nil` for the founder.
+    /// The member who first admitted another one; `nil` for the founder.
     private func admitter(of member: MemberID, in workspace: Workspace) -> MemberID? {
         let devices = devices(everOf: member, in: workspace)
         for id in workspace.judged.evaluator.bindings(of: devices) {
@@ -72,12 +73,12 @@ extension Memberships {
 /// A member who does not know the local membership.
 struct MembershipDoubt {
     let member: MemberID
-    /// How many others have held the same as this device.
+    /// How many others have compared equal with this device.
     let equals: Int
 }
 
 extension NodeError {
-    /// To join once more changes nothing while what the first one who answered said is kept.
+    /// Joining again changes nothing while the answer of the first admitter is kept.
     static func doubted(_ workspace: Workspace, _ doubt: MembershipDoubt) -> NodeError {
         let person = workspace.displayName(of: doubt.member)
         let others = doubt.equals > 1 ? "; \(doubt.equals) others see it as you do" : ""

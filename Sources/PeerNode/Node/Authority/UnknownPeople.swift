@@ -1,16 +1,16 @@
 import WorkspaceModel
 
-/// Errors for a name that nobody has.
+/// Errors for a name that matches nobody.
 extension Memberships {
-    /// So many of those whom a part of a name may mean are named.
+    /// How many of the people are listed whose names contain the given part.
     private static let candidatesMax = 20
 
-    /// The error when nobody has a name, with the people whose names contain it.
+    /// The error when no person has a name, with the people whose names contain it.
     ///
-    /// A part of a name identifies nobody here, even if only one person fits. But the caller should
-    /// learn that it was too short, and not that nobody fits.
+    /// A part of a name identifies nobody, even if it fits only one person. But the caller should
+    /// learn that it was too short, and not that it fits nobody.
     ///
-    /// - Parameter people: who could have been meant.
+    /// - Parameter people: the people who could have been meant.
     func unknown(
         _ name: String, among people: [MemberID], in workspace: Workspace, field: String
     ) -> NodeError {

@@ -10,7 +10,7 @@ struct Why {
     /// An operation of the authority document as a step.
     func step(_ id: OperationID) -> WhyObject.Step? { step(id, under: nil) }
 
-    /// The same, where for the settings of a channel what counts in it has the last word.
+    /// The same, except that for a channel's settings the ledger decides what counts.
     func step(_ id: OperationID, under ledger: ChannelLedger?) -> WhyObject.Step? {
         guard let record = workspace.authority[id] else { return nil }
         let author = author(of: id)
@@ -32,7 +32,7 @@ struct Why {
             at: Int64(clamping: record.timestamp.milliseconds), valid: counts, text: text)
     }
 
-    /// Whose authority was used, for the root its first member.
+    /// The member as whom an operation acts; for the root its first member.
     private func author(of id: OperationID) -> MemberID? {
         if case .create(let create)? = workspace.authority[id]?.payload { return create.member }
         return evaluator.author(of: id)

@@ -1,18 +1,19 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What recuts do not keep. A recut keeps what somebody said. What they did to others, by
+/// What recuts do not keep. A recut keeps what a member said. What they did to others, by
 /// membership operations of private documents and by deleting other people's messages, counts only
-/// as far as the end of their membership or device kept it (PROTOCOL.md, 4.0.6). Otherwise a member
-/// who readmits someone, and keeps what they said meanwhile, would also confirm everything they did
-/// while removed.
+/// as far as the end of their membership or device kept it (PROTOCOL.md, 4.0.6, F-21). Otherwise a
+/// member who readmits someone, and keeps what they said meanwhile, would also accept everything
+/// they did while removed.
 extension Memberships {
     /// Whether an operation that counts as content would count without any recut.
     ///
     /// - Parameters:
     ///   - sequence: its place on `branch`.
     ///   - grant: the one in its header.
-    ///   - role: the weakest role that may do it; of those who may write there where it is left out.
+    ///   - role: the weakest role that may do it; without it, that of everybody who may write
+    ///     there.
     func standsUnwidened(
         _ sequence: UInt64, on branch: Int64, under grant: OperationID, asAtLeast role: Role? = nil,
         in workspace: Workspace
@@ -35,8 +36,8 @@ extension Memberships {
 }
 
 extension PrivateChange {
-    /// As what in the workspace somebody has to act: a guest makes no channel, and lets nobody in, but
-    /// hands on what they led before. `nil` for whatever everybody may who is in.
+    /// The weakest role in the workspace that an action needs: a guest creates no channel and adds
+    /// nobody, but may hand on what they led before. `nil` if everybody who is in may do it.
     var leastRole: Role? {
         switch action {
         case .root(let root): root.subtype == .channel ? .member : nil
