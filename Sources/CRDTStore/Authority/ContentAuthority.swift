@@ -175,7 +175,7 @@ extension AuthEvaluator {
         }
     }
 
-    /// Whether content of a device under a grant is reached by any of a revocation's records.
+    /// Whether any of a revocation's records hits content of a device under a grant.
     private func isReached(
         _ device: DeviceID, under grant: Int, by reaching: ReachingRecords
     ) -> Bool {

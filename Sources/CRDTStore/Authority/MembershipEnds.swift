@@ -1,11 +1,11 @@
 public import WorkspaceModel
 
-/// Queries about ended memberships: who may still act, and what ended it.
+/// Queries about ended memberships: who may still act, and what ended the rest.
 ///
-/// What is asked of one member is linear in what that member was ever given, the rest in the size of
-/// the document.
+/// A query about one member is linear in the grants that the member ever got, the others in the
+/// size of the document.
 extension AuthEvaluator {
-    /// The strongest role the member has now; `nil` for a member who is not in.
+    /// The strongest role that the member has now; `nil` for a member who is not in.
     public func role(of member: MemberID) -> Role? {
         var best: (rank: GrantRank, role: Role)?
         for index in placed.grants(everTo: member) where records[index].isValid {
@@ -20,8 +20,8 @@ extension AuthEvaluator {
         return best?.role
     }
 
-    /// The strongest role that the member had when the membership ended, or has now. What another
-    /// grant had replaced is none.
+    /// The strongest role that the member had when the membership ended, or has now. A role that
+    /// another grant had replaced does not count.
     public func lastRole(of member: MemberID) -> Role? {
         var best: GrantRank?
         for index in placed.grants(everTo: member) where records[index].isValid {
@@ -47,14 +47,14 @@ extension AuthEvaluator {
         return devices.sorted()
     }
 
-    /// Whose grants ever listed the device. Ascending.
+    /// The members whose grants ever listed the device. Ascending.
     public func members(everUsing device: DeviceID) -> [MemberID] {
         Set((placed.people.grantsOfDevice[device] ?? []).compactMap { records[$0].gives.subject })
             .sorted()
     }
 
-    /// The valid removals of members and devices, and departures, in the order of arrival. The
-    /// removal of somebody who was never let in is the answer to a request, and ends nothing.
+    /// The valid removes, leaves and revocations of devices, in order of arrival. The remove of
+    /// somebody who was never admitted rejects a request, and ends nothing.
     public var membershipEnds: [OperationID] {
         validEndings { action in
             guard action.endsMembership else { return false }
@@ -72,8 +72,7 @@ extension AuthEvaluator {
         }
     }
 
-    /// The same for each member who was removed or left; devices that were revoked are not among
-    /// them.
+    /// The same for each member who was removed or left, without revocations of devices.
     public var endsByMember: [MemberID: Set<OperationID>] {
         var ends: [MemberID: Set<OperationID>] = [:]
         for id in membershipEnds {
@@ -89,9 +88,9 @@ extension AuthEvaluator {
         return ends
     }
 
-    /// The ends after which the group key has to change: `membershipEnds` except what guests say of
-    /// their own devices, which do not hold it; the valid grants that made a guest of a holder; and
-    /// `revokedInvites`. Each in the order of arrival.
+    /// The ends after which the group key has to change: `membershipEnds` without revocations that
+    /// guests write about their own devices, which do not hold the key; valid grants that made a
+    /// guest of a member who held it; and `revokedInvites`. Each in order of arrival.
     public var keyEnds: [OperationID] {
         let demotions = validEndings { action in
             guard case .grant(let grant) = action else { return false }
@@ -100,14 +99,14 @@ extension AuthEvaluator {
         let ends = membershipEnds.filter { id in
             guard let index = indices[id], case .removeDevice = records[index].operation.action
             else { return true }
-            // A final end is one of each grant under which it counts.
+            // A final end has a record under each grant where it counts.
             return placed.everyRecord(of: index).filter { records[$0].isValid }
                 .contains { records[$0].actingRole.map { $0 <= .member } ?? true }
         }
         return ends + demotions + revokedInvites
     }
 
-    /// Whether an operation ends something of others: neither a device of its author nor the
+    /// Whether an operation ends something of other members: neither a device of its author nor the
     /// author's membership.
     public func isSaidOfOthers(_ id: OperationID) -> Bool {
         guard let index = indices[id], let author = records[index].author else { return false }
@@ -118,20 +117,21 @@ extension AuthEvaluator {
         }
     }
 
-    /// The valid revocations of invites: they void admissions that do not know them, and anyone who
-    /// came in by one holds keys, though not everybody may know of it. In the order of arrival.
+    /// The valid revocations of invites: they void admissions that do not know them, and whoever
+    /// came in by such an invite holds keys, even if not everybody knows of the admission. In order
+    /// of arrival.
     public var revokedInvites: [OperationID] {
         validEndings { if case .revokeInvite = $0 { true } else { false } }
     }
 
-    /// The valid revocations by which the device lost what it had, ascending; empty while it may
-    /// act for somebody, and where it never could.
+    /// The valid revocations by which the device lost its grants, ascending; empty while it may act
+    /// for any member, and if it never could.
     public func revocations(ending device: DeviceID) -> [OperationID] {
         guard inForce(device).isEmpty else { return [] }
         return ends((placed.people.grantsOfDevice[device] ?? []).map { ($0, [device]) })
     }
 
-    /// The valid revocations by which the member lost what it had, ascending; empty for a member
+    /// The valid revocations by which the member lost their grants, ascending; empty for a member
     /// who is in, and for one who never was.
     public func revocations(ending member: MemberID) -> [OperationID] {
         guard role(of: member) == nil else { return [] }
@@ -139,9 +139,8 @@ extension AuthEvaluator {
             placed.grants(everTo: member).map { ($0, records[$0].gives.devices) })
     }
 
-    /// What hits these grants, or took validity from what they rest on: a member admitted by
-    /// somebody who was removed meanwhile is out as well. A role that was given and taken before
-    /// the end is not the end.
+    /// The revocations that hit these grants, or what they rest on: a member admitted by somebody
+    /// who was removed meanwhile is out as well. The loss of a role before the end is not the end.
     private func ends(_ grants: [(grant: Int, devices: [DeviceID])]) -> [OperationID] {
         var found: Set<Int> = []
         for (grant, devices) in grants where records[grant].fault == nil {
@@ -158,8 +157,8 @@ extension AuthEvaluator {
         return placed.ids(of: Array(ending.isEmpty ? found : ending)).sorted()
     }
 
-    /// The revocation of an operation, or of what it rests on. A loop: what supports an operation
-    /// lies in its past.
+    /// The revocation of an operation, or of what it rests on. The loop ends, since what an
+    /// operation rests on is in its past.
     private func cause(voiding index: Int) -> Int? {
         var index = index
         while true {
@@ -173,8 +172,8 @@ extension AuthEvaluator {
         }
     }
 
-    /// The operation that takes content under `grant` from `device`, whatever is written: the
-    /// strongest valid revocation that reaches it, or that of the grant itself.
+    /// The operation that takes all content under `grant` from `device`: the strongest valid
+    /// revocation that hits it, or that of the grant itself.
     public func revocation(
         reachingContent grant: OperationID, of device: DeviceID, leastRole: Role
     ) -> OperationID? {
@@ -193,8 +192,8 @@ extension AuthEvaluator {
             .map { records[$0].operation.id }
     }
 
-    /// Whether a new admission on the invite would be void: it was revoked, or the member who
-    /// opened it was removed.
+    /// Whether a new admission on the invite would be void: it was revoked, or the member who wrote
+    /// it was removed.
     public func isClosed(invite id: OperationID) -> Bool {
         guard let index = indices[id], records[index].isValid, let author = records[index].author,
             let grant = records[index].grant, records[index].operation.action.terms != nil
@@ -215,8 +214,8 @@ extension AuthEvaluator {
         }
     }
 
-    /// The operations in the past of `ids`, and these. What somebody may see whose membership
-    /// they end.
+    /// The operations in the past of `ids`, and these themselves: what a member may see whose
+    /// membership they end.
     public func past(upTo ids: [OperationID]) -> Set<OperationID> {
         let ends = ids.compactMap { indices[$0] }
         guard !ends.isEmpty else { return [] }
@@ -227,7 +226,7 @@ extension AuthEvaluator {
         return past
     }
 
-    /// The first valid departure of a member to arrive.
+    /// The first valid leave of a member to arrive.
     public func departure(of member: MemberID) -> OperationID? {
         (placed.reach.revocations[.member(member)] ?? []).first { index in
             records[index].aim == .departure && records[index].isValid

@@ -1,10 +1,11 @@
 import WorkspaceModel
 
-/// Those of a revocation's records that reach what any of them does.
+/// The records of a revocation that together hit all that any of its records hits.
 ///
-/// An end has a record under each grant where it counts again. They are about the same device of the same
-/// member, and know the same: only their rank differs, and what they undo under their own grant. So
-/// the strongest of them is asked, and under a grant those that undo something there.
+/// An end has a record under each grant where it counts again. All of them are about the same
+/// device of the same member, and know the same. They differ only in rank and in what they undo
+/// under their own grant. So the strongest is examined, and under a grant also those that undo
+/// something there.
 struct ReachingRecords {
     private let everywhere: [Int]
     /// By grant.

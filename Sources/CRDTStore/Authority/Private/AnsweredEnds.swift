@@ -3,8 +3,8 @@ public import WorkspaceModel
 /// After a leave, or after a device has revoked itself, somebody still has the device's key and
 /// could end the same membership or device once more with an operation dated as if before. An own
 /// end is stronger than all else of its device, so it would take back whatever the first end knew,
-/// removals and admissions included. If somebody stronger has answered one end, no other end that the answer
-/// does not know has effect (PROTOCOL.md, 4.0.3 and 4.3).
+/// removals and admissions included. If somebody stronger has answered one end, no other end that
+/// the answer does not know has effect (PROTOCOL.md, 4.0.3 and 4.3).
 extension AuthVerdicts {
     /// Whether a stronger operation answers another end of the same membership or device.
     func answers(_ index: Int, anEndBeside target: AuthExposure) -> Bool {

@@ -243,7 +243,7 @@ extension PrivateAuthority {
         }
     }
 
-    /// The valid removals and departures that end the member's valid seats, by seat.
+    /// The valid removes and leaves that end the member's valid seats, by seat.
     ///
     /// What ends a seat also ends those that it replaced: the older seat may be stronger than the
     /// member's remover, and would go on counting. What a member kept of a transfer has replaced

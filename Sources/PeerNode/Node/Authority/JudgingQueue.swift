@@ -69,7 +69,7 @@ struct JudgingQueue {
     ///
     /// - Parameters:
     ///   - most: the limit; the document that exceeds it is still taken.
-    ///   - size: the number of operations to judge in a document.
+    ///   - size: the number of operations in a document, all of which are judged.
     mutating func takeDue(
         at now: UInt64, most: Int = Limits.judgedPerTurnMax, size: (Name) -> Int
     ) -> [(name: Name, work: Work)] {
