@@ -18,7 +18,7 @@ struct `The definition of the rules` {
         let second = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
         #expect(first.validOperations() == second.validOperations())
         #expect(first.refusals == second.refusals)
-        // The fuzzer's own knows besides what honest authors judged and did not sign.
+        // The fuzzer's definition also knows what honest authors judged and did not sign.
         let everything = fuzzer.everything
         #expect(
             first.refusals == fuzzer.definition.refusals.filter { everything.contains($0.key) })

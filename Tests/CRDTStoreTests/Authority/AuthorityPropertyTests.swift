@@ -105,7 +105,7 @@ struct `Authority is one function of the set of operations` {
         #expect(evaluator.tipsOfBranches { _ in true } == evaluator.tipsOfAll { _ in true })
     }
 
-    /// S-2: what is void can be taken back, as if it had never come.
+    /// S-2: a void operation can be taken back, as if it had never arrived.
     @Test(arguments: Seeds.explore(60))
     func `nodes that drop what is void agree with those that keep it`(seed: UInt64) throws {
         var fuzzer = document(seed)
@@ -174,7 +174,7 @@ struct `Authority is one function of the set of operations` {
             }
             let grant = own.randomElement(using: &fuzzer.generator)
             guard let next = fuzzer.forge(knowing: past, under: grant) else { continue }
-            // What has a fault is refused.
+            // An operation with a fault is refused.
             _ = try? evaluator.add(next)
         }
         let after = Set(evaluator.validOperations)
@@ -209,7 +209,7 @@ struct `Authority is one function of the set of operations` {
     }
 }
 
-/// Those who never got more than the role of a member.
+/// Members who never had more than the role of a member.
 private func plainMembers(_ history: AuthHistory, _ evaluator: AuthEvaluator) -> [MemberID] {
     var strongest: [MemberID: Role] = [:]
     for operation in history.operations {
@@ -250,7 +250,7 @@ private func belongings(
     return belongings
 }
 
-/// The devices that an operation makes somebody's.
+/// The devices that an operation binds to a member.
 private func boundDevices(_ action: AuthAction) -> [DeviceID] {
     switch action {
     case .create(_, let devices), .admit(_, _, let devices, _), .addDevices(let devices): devices

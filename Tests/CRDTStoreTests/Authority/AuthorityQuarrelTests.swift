@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// Two concurrent operations that cannot both have effect, and the recovery from a lost last
 /// device: small stories, delivered in every causal order.
 struct `Authority settles what was done at the same time` {
-    /// Judges the story in all its orders; there are few enough of them to leave none out.
+    /// Judges the story in all its orders; they are few enough to test every one.
     private func inAllOrders(
         _ story: Story, at least: Int, _ check: (AuthEvaluator) throws -> Void
     ) throws {
@@ -33,7 +33,7 @@ struct `Authority settles what was done at the same time` {
         try inAllOrders(story, at: 24) { evaluator in
             #expect(evaluator.isValid(first))
             #expect(evaluator.verdict(on: second) == .revoked(by: first))
-            // Valid, and too weak for the authority of an owner, but Ann is gone by the first.
+            // Valid, and too weak against an owner, but the first one has already removed Ann.
             #expect(evaluator.isValid(third) && evaluator.isValid(fourth))
             #expect(evaluator.role(of: story.member("root")) == .owner)
             #expect(evaluator.role(of: story.member("ann")) == nil)
@@ -76,7 +76,7 @@ struct `Authority settles what was done at the same time` {
         }
     }
 
-    /// The youngest admin is the one who was the owner: the rank of a transfer begins with it.
+    /// The youngest admin is the former owner: the rank of what is kept dates from the transfer.
     @Test(arguments: ["ann", "bob"])
     func `who gave the workspace away is removed by the new owner, and by every admin before`(
         remover: String
@@ -178,7 +178,7 @@ struct `Authority settles what was done at the same time` {
         }
     }
 
-    /// The device has signed both: it writes for each under the grant of that one.
+    /// The device has signed for both, and writes for each under that member's grant.
     @Test func `one invite admits the same device in two partitions, for two members`() throws {
         var story = Story(admins: ["ann"], members: ["bob"])
         let invite = story.write(

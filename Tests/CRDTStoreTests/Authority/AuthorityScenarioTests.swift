@@ -29,7 +29,7 @@ struct `Authority ends people's quarrels the same way everywhere` {
         try story.inEveryOrder { evaluator in
             #expect(evaluator.isValid(first))
             #expect(!evaluator.isValid(second))
-            // Weaker than what it is aimed at: valid, and without effect.
+            // Weaker than its target: valid, and without effect on it.
             #expect(evaluator.isValid(third))
             #expect(evaluator.bestGrant(of: story.device("ann")) != nil)
             #expect(evaluator.bestGrant(of: story.device("bob")) == nil)
@@ -78,7 +78,8 @@ struct `Authority ends people's quarrels the same way everywhere` {
             #expect(
                 evaluator.subject(ofGrant: transfer, device: story.device("root"))
                     == story.member("root"))
-            // The new owner is stronger now, and the old one's recovery device was already.
+            // The new owner is stronger now, and the former owner's recovery device was stronger
+            // before.
             #expect(evaluator.verdict(on: admins) == .revoked(by: taken))
             #expect(evaluator.isValid(behindBack) && evaluator.isValid(taken))
         }
@@ -165,7 +166,8 @@ struct `Authority ends people's quarrels the same way everywhere` {
         let linked = story.write("root", after: start, .addDevices([story.device("lost")]))
         let given = story.write("root", after: [linked], .removeDevice(story.device("lost")))
         let second = story.write("root", after: [given], .addDevices([story.device("root2")]))
-        // A thief with the lost key and another member's key binds it there too, in an old past.
+        // A thief with the lost key and another member's key binds the device to that member in an
+        // old past.
         let taken = story.write("yan", after: start, .addDevices([story.device("lost")]))
         let back = story.write(
             "root2", under: second, after: [second, taken],

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// Sets of ancestors compared with plain tables, and their cost.
 struct `The past of operations` {
-    /// A set twice: as it is, and as the number of operations of each branch.
+    /// A set in both forms: as it is, and as the number of operations of each branch.
     private struct Pair {
         var past = CausalPast()
         var plain: [Int: UInt32] = [:]
@@ -29,7 +29,7 @@ struct `The past of operations` {
         }
     }
 
-    /// Few branches, as people have them, and now and then one far out.
+    /// Few branches, as real documents have, and occasionally one with a large number.
     private func anyBranch(_ generator: inout SeededGenerator) -> Int {
         switch generator.below(8) {
         case 0: generator.below(3)
@@ -119,7 +119,7 @@ struct `The past of operations` {
 
     // MARK: Cost
 
-    /// The parts of many sets: each once, however many share it.
+    /// The parts of many sets: each once, even if several share it.
     private struct Parts {
         var count = 0
         var words = 0
@@ -162,7 +162,7 @@ struct `The past of operations` {
         for past in pasts.prefix(25_000) { parts.note(past.root) }
         let half = (parts.count, parts.words)
         for past in pasts { parts.note(past.root) }
-        // A way to a leaf has four nodes from 8,192 branches on.
+        // A path to a leaf has four nodes from 8,192 branches on.
         #expect(parts.count <= 4 * pasts.count)
         #expect(parts.count < half.0 * 9 / 4)
         #expect(parts.words < half.1 * 9 / 4)

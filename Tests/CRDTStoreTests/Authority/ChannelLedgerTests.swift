@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// The incrementally maintained ledger of a channel. A failure names the seed;
 /// `WSX_SEED` repeats it.
 struct `What is kept of a channel` {
-    /// After each operation, in several orders: verdicts come and go on the way.
+    /// After each operation, in several orders: verdicts change on the way.
     @Test(arguments: Seeds.explore(15))
     func `equals what is made from nothing, after each operation`(seed: UInt64) throws {
         var fuzzer = ChannelFuzzer(seed: seed)
@@ -20,7 +20,7 @@ struct `What is kept of a channel` {
                 with: &fuzzer.authority.generator)
             var kept = Kept(creations: fuzzer.creations)
             for operation in order {
-                // What has a fault is refused.
+                // An operation with a fault is refused.
                 guard let change = try? kept.evaluator.add(operation) else { continue }
                 kept.take(change, said)
                 let touched = (change.becameValid + change.becameInvalid).compactMap {
@@ -34,7 +34,7 @@ struct `What is kept of a channel` {
         }
     }
 
-    /// Looks for each operation are few, however many links there are.
+    /// Each operation costs few looks, even if there are many links.
     @Test(arguments: ["handed on by its owner", "given admins by one and the same", "edited"])
     func `costs no more for each operation the longer it is`(_ kind: String) throws {
         let (few, many) = (try looks(100, kind), try looks(400, kind))
@@ -42,7 +42,7 @@ struct `What is kept of a channel` {
         #expect(many <= 5 * few, "\(few) looks at 100 operations, \(many) at 400")
     }
 
-    /// A hundred that wait for each other, told at once.
+    /// A hundred claims that wait for each other, added at once.
     private func looks(_ count: Int, _ kind: String) throws -> Int {
         var story = Story(admins: [], members: ["bob", "cat"])
         let creation = story.write("bob", after: story.heads, .createDocument)
@@ -72,7 +72,7 @@ struct `What is kept of a channel` {
         return ledger.looks
     }
 
-    /// Who tells the roles of a time asks the chain by halves.
+    /// The roles at a time are found by a binary search in the chain.
     @Test(arguments: Seeds.explore(20))
     func `tells owner and admins of any time as its links do`(seed: UInt64) throws {
         var fuzzer = ChannelFuzzer(seed: seed)
@@ -100,7 +100,7 @@ struct `What is kept of a channel` {
     }
 }
 
-/// Ledgers beside an evaluator.
+/// Ledgers together with their evaluator.
 private struct Kept {
     var evaluator = AuthEvaluator()
     private var ledgers: [OperationID: ChannelLedger] = [:]

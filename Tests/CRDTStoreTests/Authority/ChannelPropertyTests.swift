@@ -54,7 +54,7 @@ struct `A channel's owner, roles and settings are one function of the operations
         for _ in 0..<3 {
             var evaluator = AuthEvaluator()
             for operation in history.shuffledCausally(with: &fuzzer.authority.generator) {
-                // What has a fault is refused.
+                // An operation with a fault is refused.
                 _ = try? evaluator.add(operation)
             }
             for creation in fuzzer.creations {

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A channel of `bob`, a plain member; operations are given by names.
+/// A channel of `bob`, a plain member; operations are named.
 private struct Plans {
     var story = Story(admins: ["ann"], members: ["bob", "cat", "dan"])
     let creation: OperationID
@@ -45,7 +45,8 @@ private struct Plans {
 }
 
 struct `A channel is judged` {
-    /// Seed 1927791344 of the rulings: a member who gave up a role is judged by the remaining one.
+    /// Seed 1927791344 of the rulings: a member who gave up a role is judged by the role that was
+    /// kept.
     @Test func `who gave up a role has no more than what was left of it in channels`() throws {
         var story = Story(admins: ["ann"], members: ["bob"])
         let made = story.write("bob", after: story.heads, .createDocument)

@@ -11,9 +11,9 @@ struct `What is confirmed (V-6)` {
     private struct Case {
         var story: Story
         let invite: OperationID
-        /// What the word knows.
+        /// What the end knows.
         let before: [OperationID]
-        /// What he did after that: so the word is the stronger one.
+        /// What he did after that: so the end is stronger.
         let later: [OperationID]
 
         init(admins: [String] = ["ann"], members: [String] = ["bob", "eve"]) {
@@ -28,7 +28,7 @@ struct `What is confirmed (V-6)` {
     enum End: String, CaseIterable {
         case leave, rmdev
 
-        /// The word by which somebody gives up what he came in with.
+        /// The end by which a member gives up their device or membership.
         func write(_ story: inout Story, _ name: String = "bob", after heads: [OperationID])
             -> OperationID
         {
@@ -52,7 +52,8 @@ struct `What is confirmed (V-6)` {
         }
     }
 
-    /// Who has put somebody out, and gives up the device that did it, lets nobody in again by that.
+    /// An admin who has removed somebody, and then gives up the device that did it, does not let
+    /// that person in again.
     @Test(arguments: End.allCases) func `puts out and takes away for good`(end: End) throws {
         var its = Case(admins: ["ann", "bob"], members: ["eve", "kim"])
         let made: [AuthAction] = [
@@ -107,7 +108,8 @@ struct `What is confirmed (V-6)` {
             #expect(evaluator.isValid(removal))
             #expect(evaluator.verdict(on: said) == .revoked(by: removal))
             #expect(evaluator.verdict(on: admission) == .revoked(by: gone))
-            // It is open again, for another one to confirm while it is valid; the end is, too.
+            // The admission is unconfirmed again, but only valid operations are listed; the end is
+            // listed, too.
             #expect(
                 evaluator.unconfirmed(for: its.story.device("root"), under: its.story.grant("root"))
                     == [gone])
@@ -156,7 +158,7 @@ struct `What is confirmed (V-6)` {
         let gone = end.write(&its.story, after: [its.policy])
         try its.story.inEveryOrder { evaluator in
             #expect([gone, said, invite, early].allSatisfy(evaluator.isValid))
-            // It admits nobody any more: the thief of the device has the link.
+            // It admits nobody any longer: the thief of the device has the link.
             #expect(evaluator.verdict(on: late) == .unsupported(by: invite))
             #expect(evaluator.isClosed(invite: invite))
         }
@@ -302,13 +304,13 @@ struct `What is confirmed (V-6)` {
         #expect(try open("bob").isEmpty)
         let said = its.story.write("ann", after: [admission], .confirm([admission]))
         #expect(try open("ann").isEmpty)
-        // What an admin confirms is confirmed in its turn, by an owner.
+        // A confirmation by an admin is itself confirmed by an owner.
         #expect(try open("root") == [said])
         _ = its.story.write("root", after: [said], .confirm([said]))
         #expect(try open("root").isEmpty)
     }
 
-    /// What the definition says of an operation when a part of the rule is taken away.
+    /// The definition's verdict on an operation when a part of the rule is left out.
     private func isValid(
         _ id: OperationID, in story: Story, without missing: AuthRule? = nil
     ) -> Bool {
@@ -327,7 +329,7 @@ struct `What is confirmed (V-6)` {
         #expect(isValid(admission, in: its.story))
         #expect(!isValid(admission, in: its.story, without: .v6))
 
-        // Eve came before Bob, and is no admin.
+        // Eve came before Bob, and is not an admin.
         var members = Case(members: ["eve", "bob"])
         let third = members.story.admit("new", on: members.invite, by: "bob", after: members.later)
         _ = members.story.write("eve", after: [third], .confirm([third]))

@@ -4,8 +4,9 @@ import WorkspaceModel
 @testable import CRDTStore
 @testable import WorkspaceTestKit
 
-/// Whose the devices are that a role, a link or a request to come back names is looked up once for all of them,
-/// and each end, confirmation, link and revocation once for that (PROTOCOL.md, 4.0).
+/// The members of the devices that a grant, a link or a request to come back names are looked up
+/// once for all the devices, and each end, confirmation, link and revocation is examined once for
+/// that (PROTOCOL.md, 4.0).
 struct `Whose devices are listed` {
     // MARK: The same as device by device
 
@@ -35,7 +36,7 @@ struct `Whose devices are listed` {
         expectSame(evaluator, with: &generator, seed)
     }
 
-    /// Else the properties above would say nothing.
+    /// Otherwise the properties above would prove nothing.
     @Test func `is asked where devices are barred and where confirmations decide`() throws {
         var (barred, unbound, chosen) = (0, 0, 0)
         for seed in UInt64(0)..<40 {
@@ -74,7 +75,7 @@ struct `Whose devices are listed` {
                     let listed = own.shuffled(using: &generator).filter { _ in
                         !generator.oneIn(3)
                     }
-                    // The rolls that were found for other members and lists are asked again.
+                    // The rolls that were computed for other members and lists are used again.
                     #expect(
                         placed.listingFault(listed, of: member, &known)
                             == plainFault(listed, of: member, before: record, placed),
@@ -102,9 +103,9 @@ struct `Whose devices are listed` {
 
     // MARK: What it costs
 
-    /// Bob's phrase has linked some devices and then ended itself in words that do not know of each other. Eve,
-    /// who is removed, has confirmed all of them very often, and Ann once. The phrase has revoked each device
-    /// as if before.
+    /// Bob's phrase has linked some devices and then revoked itself in concurrent operations. Eve,
+    /// who is removed, has confirmed all of these ends very often, and Ann once. The phrase has
+    /// revoked each device as if before its end.
     private struct Scene {
         var story = Story(admins: ["eve", "ann"])
         private(set) var given = OperationID.zero
@@ -145,7 +146,7 @@ struct `Whose devices are listed` {
                     RoleGrant(member: story.member("bob"), devices: linked, role: .member)))
         }
 
-        /// The change that the role makes, and what it costs to place it.
+        /// The change that the grant makes, and the cost of placing it.
         func add() throws -> (change: AuthChange, placing: Int) {
             var evaluator = AuthEvaluator()
             try evaluator.feed(story.history.operations.filter { $0.id != given })
@@ -171,7 +172,8 @@ struct `Whose devices are listed` {
         #expect(many <= 4 * few, "\(few) looks, and \(many) of four times as many")
     }
 
-    /// A turn ends for it, and who pays for ends that are judged again pays for it with them.
+    /// The cost counts towards the end of a turn, and is paid for together with ends that are
+    /// judged again.
     @Test func `is counted with all else that an operation costs`() throws {
         let (change, placing) = try Scene(ends: 40, confirmations: 40, devices: 40).add()
         #expect(change.looksAtRolls >= 120 && placing >= change.looksAtRolls)
@@ -179,7 +181,7 @@ struct `Whose devices are listed` {
         #expect(judgements > 0 && change.furtherWork == change.furtherGrants + judgements)
     }
 
-    /// What a confirmation has named is forgotten with it.
+    /// The names in a confirmation are forgotten with it.
     @Test func `is found without what was taken back`() throws {
         let scene = Scene(ends: 3, confirmations: 2, devices: 1)
         var evaluator = AuthEvaluator()
@@ -200,7 +202,8 @@ struct `Whose devices are listed` {
     }
 }
 
-/// What counts of a member's devices, as 4.0 of PROTOCOL.md has it, each pair looked at by itself.
+/// What counts of a member's devices, as 4.0 of PROTOCOL.md defines it, with each pair examined by
+/// itself.
 private struct PlainRoll {
     var ages: [DeviceID: DeviceRoll.DeviceAge] = [:]
     var bars: [DeviceID: [Int]] = [:]

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// Devices that lose effect with a revoked one under a role granted
 /// concurrently: PROTOCOL.md, V-11.
 struct `What a revoked device had linked` {
-    /// Bob, a member, has the phrase `words` and the computer `bob`, which somebody has found.
+    /// Bob, a member, has the phrase `words` and the computer `bob`, which a thief has found.
     private struct Scene {
         var base = `A phrase that was replaced`.Scene()
 
@@ -29,7 +29,7 @@ struct `What a revoked device had linked` {
                 .removeDevice(base.story.device(device)))
         }
 
-        /// An admin's role for Bob, by the owner, who knows these operations.
+        /// The owner, who knows these operations, makes Bob an admin.
         mutating func promote(_ devices: [String], after heads: [OperationID]) -> OperationID {
             let listed = devices.map { base.story.device($0) }
             let member = base.story.member("bob")
@@ -38,7 +38,7 @@ struct `What a revoked device had linked` {
                 .grant(RoleGrant(member: member, devices: listed, role: .admin)))
         }
 
-        /// What each is in by, the same in every order and by the definition.
+        /// The grant by which each device is in, the same in every order and by the definition.
         func grants(_ names: [String]) throws -> [OperationID?] { try base.grants(names) }
     }
 
@@ -161,7 +161,7 @@ struct `What a revoked device had linked` {
         #expect(try scene.grants(["words", "bob", "phone"]) == [given, nil, given])
     }
 
-    /// Else who has found the computer would take from Bob what his words have linked.
+    /// Otherwise the finder of the computer could take from Bob what his phrase has linked.
     @Test func `stays where a weaker device had said the word`() throws {
         var scene = Scene()
         let link = scene.link("phone", by: "words")
@@ -199,7 +199,7 @@ struct `What a revoked device had linked` {
         }
     }
 
-    /// Else what such a device wrote would be shown until the next start.
+    /// Otherwise the content of such a device would be shown until the next start.
     @Test(arguments: Seeds.explore(15))
     func `is told of wherever its content is reached`(seed: UInt64) throws {
         var fuzzer = FoundDeviceFuzzer(seed: seed)
@@ -227,7 +227,7 @@ struct `What a revoked device had linked` {
         }
     }
 
-    /// Content is reached as the definition says; nothing here has cuts.
+    /// Content is hit as the definition says; no operation here has cuts.
     private func expectContent(
         _ evaluator: AuthEvaluator, _ definition: AuthDefinition, _ fuzzer: FoundDeviceFuzzer
     ) throws {
@@ -247,7 +247,8 @@ struct `What a revoked device had linked` {
         .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .countsLinks,
     ]
 
-    /// Else the property above would say nothing. Some are missed in one history of a hundred.
+    /// Otherwise the property above would prove nothing. Some cases are missing in one history of a
+    /// hundred.
     @Test func `is what such people come to`() {
         var open = Self.rules
         for seed in UInt64(0)..<480 where !open.isEmpty {
@@ -265,7 +266,8 @@ struct `What a revoked device had linked` {
         #expect(open == [], "nothing misses these")
     }
 
-    /// What the found computer has linked again and again is looked at once for a grant.
+    /// The devices that the found computer has linked again and again are examined once for a
+    /// grant.
     @Test func `costs a look for each word that binds a device, for each grant`() throws {
         func looks(_ links: Int) throws -> Int {
             var scene = Scene()

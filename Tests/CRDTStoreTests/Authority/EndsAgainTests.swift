@@ -3,12 +3,13 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A device revoked by its own person, and grants that do not know of it: PROTOCOL.md, V-10.
+/// A device revoked by its own person, and grants that do not know the revocation: PROTOCOL.md,
+/// V-10.
 struct `A device that its person revoked` {
     /// Bob, a member, has the phrase `words` and the computer `bob`; `ann` is an admin.
     private typealias Scene = `A phrase that was replaced`.Scene
 
-    /// Bob's words revoke his computer.
+    /// Bob's phrase revokes his computer.
     private func revoke(
         in scene: inout Scene, after heads: [OperationID]? = nil
     ) -> OperationID {
@@ -22,7 +23,7 @@ struct `A device that its person revoked` {
         let end = revoke(in: &scene)
         let given = scene.give(.admin)
         #expect(try scene.grants(["words", "bob"]) == [given, nil])
-        // Who has found it writes as if from before the end.
+        // The finder of the computer writes as if before the end.
         let setting = scene.story.write(
             "bob", under: given, after: [given], .setWorkspace(mayInvite: .owner))
         let removal = scene.story.write(
@@ -35,7 +36,7 @@ struct `A device that its person revoked` {
             #expect(evaluator.revocations(ending: story.device("bob")) == [end])
         }
         #expect(scene.valid().isDisjoint(with: [setting, removal]))
-        // Without the rule they are an admin's.
+        // Without the rule they would have effect as an admin's.
         #expect(scene.valid(without: .v10Own).isSuperset(of: [setting, removal]))
     }
 
@@ -57,8 +58,8 @@ struct `A device that its person revoked` {
         try story.inEveryOrder { #expect($0.isValid(end)) }
     }
 
-    /// A grant that knows of the end could not list what an older device had revoked. What a younger
-    /// one said stands no stronger there than it is.
+    /// A grant that knows the end could not list a device that an older one had revoked. A
+    /// revocation by a younger device is no stronger there than that device.
     @Test func `is in by a grant that knows of a revocation without effect`() throws {
         var scene = Scene()
         let end = scene.story.write(
@@ -71,7 +72,7 @@ struct `A device that its person revoked` {
         #expect(scene.story.brokenRule(of: barred) == "A-19")
     }
 
-    /// Under the new grant, too, the older device is the stronger one.
+    /// The older device is the stronger one under the new grant too.
     @Test func `puts out no older one by a stronger role`() throws {
         var scene = Scene()
         _ = scene.story.write(
@@ -81,7 +82,7 @@ struct `A device that its person revoked` {
         #expect(try scene.grants(["words", "bob"]) == [given, given])
     }
 
-    /// Both revoke each other: who has found the computer keeps nothing by having been first.
+    /// Both revoke each other: the finder of the computer gains nothing by having been first.
     @Test func `is out, though it had revoked the one that did it`() throws {
         var scene = Scene()
         _ = scene.story.write(
@@ -92,8 +93,8 @@ struct `A device that its person revoked` {
         #expect(try scene.grants(["words", "bob"]) == [given, nil])
     }
 
-    /// A key that two people have is a device of both. What counts again under an admin's grant is no
-    /// admin's word.
+    /// A key that two people have is a device of both. An end that counts again under an admin's
+    /// grant does not count as an admin's revocation.
     @Test func `touches no other person who has the device, too`() throws {
         var story = Story(admins: [], members: ["ann", "bob"])
         let devices = ["ann", "tablet"].map { story.device($0) }
@@ -127,7 +128,8 @@ struct `A device that its person revoked` {
         #expect(change.moved == [first])
     }
 
-    /// Such a word gives one device and no other, so that what that one revokes is not in by it.
+    /// An adddev gives a role to one device only, so what that device revokes has no other grant
+    /// under it.
     @Test func `is judged again under no word that links the one which revoked it`() throws {
         var scene = Scene()
         func link(_ device: String, by author: String, after heads: [OperationID]) -> OperationID {
@@ -147,8 +149,8 @@ struct `A device that its person revoked` {
         #expect(scene.valid() == Set(evaluator.validOperations))
     }
 
-    /// Forks of one word, of which none knows another: each is looked at once for a grant, not each
-    /// with each.
+    /// Concurrent forks of one revocation: each is examined once for a grant, not each with each
+    /// other.
     @Test func `costs a look for each of its forks, not for each pair of them`() throws {
         func looks(_ forks: Int) throws -> Int {
             var scene = Scene()
@@ -165,10 +167,11 @@ struct `A device that its person revoked` {
         #expect(many <= 5 * few, "\(few) looks for 20, \(many) for 80")
     }
 
-    /// A grant that knows the first of them, and not the second one, gives nothing to that device.
+    /// A grant that knows the first revocation, and not the second one, gives nothing to that
+    /// device.
     @Test func `stays out where only a second revocation was not known`() throws {
         var scene = Scene()
-        // The first one has no effect, for its author had gone.
+        // The first one has no effect, because its author had been removed.
         let gone = scene.story.write(
             "root", after: scene.start, .remove(member: scene.story.member("bob")))
         let first = revoke(in: &scene)

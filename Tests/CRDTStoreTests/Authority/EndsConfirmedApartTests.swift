@@ -43,7 +43,7 @@ struct `Ends that were confirmed apart` {
                 .addDevices([story.device(device)]), takesPlace: takesPlace)
         }
 
-        /// Another phrase, and the final end of the old one that knows it.
+        /// Adds another phrase, and the final end of the old one that knows it.
         mutating func replace(
             by new: String, under grant: OperationID? = nil, after heads: [OperationID]? = nil
         ) -> (added: OperationID, end: OperationID) {
@@ -101,7 +101,8 @@ struct `Ends that were confirmed apart` {
             let (stays, goes) = isOwn ? (end, another) : (another, end)
             #expect(scene.definition().validOperations().contains(stays))
             #expect(!scene.definition().validOperations().contains(goes))
-            // Without the rule each is taken by the confirmation of the other, and the old words are in.
+            // Without the rule each is taken by the confirmation of the other, and the old phrase
+            // is in.
             #expect(scene.valid(without: .answeredBefore).isDisjoint(with: [end, another]))
         }
     }
@@ -115,7 +116,7 @@ struct `Ends that were confirmed apart` {
         #expect(try scene.grants(["words", "new"]) == [nil, nil])
         let last = scene.confirm(end, by: "ann")
         #expect(try scene.grants(["words", "new"]) == [nil, added])
-        // And where the strongest turns out to have no effect, the next one decides.
+        // If the strongest confirmation turns out to have no effect, the next one decides.
         _ = scene.story.write(
             "root", after: scene.start, .remove(member: scene.story.member("ann")))
         #expect(try scene.grants(["words", "new"]) == [nil, nil])
@@ -142,8 +143,8 @@ struct `Ends that were confirmed apart` {
 
     // MARK: Who may be given a role
 
-    /// The old words of an admin confirm another end themselves, which has no effect, and are stronger than
-    /// the admin who has confirmed the first one. A member cites it.
+    /// An admin's old phrase itself confirms another end, without effect, and is stronger than the
+    /// admin who confirmed the first end. A member cites that.
     @Test func `keep no new phrase from a role where the old words confirm one`() throws {
         var scene = Scene(members: ["eve"])
         let admin = scene.give(.admin, to: ["words", "bob"], after: scene.start)
@@ -175,11 +176,11 @@ struct `Ends that were confirmed apart` {
         #expect(scene.definition(without: .countsOthers).refusals[given] == .fault("A-19"))
     }
 
-    /// How Ben is an admin no more.
+    /// How Ben has lost the role of an admin.
     enum Past: CaseIterable { case demoted, left, linked, letIn }
 
-    /// Ben confirms as if before, or a device does so that a revoked phone of Ben's has linked, or a friend whom
-    /// Ben lets in on an open invite.
+    /// Ben confirms as if before that; or a device does that Ben's revoked phone has linked, or a
+    /// friend whom Ben admits on an open invite.
     @Test(arguments: Past.allCases)
     func `keep none from a role where somebody has confirmed one who was an admin`(past: Past)
         throws
@@ -250,7 +251,8 @@ struct `Ends that were confirmed apart` {
 
     // MARK: What old words revoke
 
-    /// What the new phrase has signed is public: the old words add it once more, as a device of every day.
+    /// The adddev that the new phrase has signed is public: the old phrase adds it once more, as an
+    /// everyday device.
     @Test func `take with the old phrase what that revoked, though an admin has confirmed it`()
         throws
     {
@@ -268,7 +270,8 @@ struct `Ends that were confirmed apart` {
         }
     }
 
-    /// Nor by a device that they have put in, or one that this has linked.
+    /// The same for revocations by a device that the old phrase has added, or one that this device
+    /// has linked.
     @Test func `take with the old phrase what it has let in revoked, though that is confirmed`()
         throws
     {
@@ -303,7 +306,7 @@ struct `Ends that were confirmed apart` {
 
     // MARK: Who follows
 
-    /// The thief had put a phrase in before. Replacing the old phrase revokes that one too.
+    /// The thief had added a phrase before. Replacing the old phrase revokes that one too.
     @Test func `name no phrase that the old one has revoked`() throws {
         var scene = Scene()
         let other = scene.add("evil", after: scene.start)

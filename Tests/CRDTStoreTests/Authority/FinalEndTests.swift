@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A replaced recovery phrase, and grants that do not know of it: PROTOCOL.md, V-10.
+/// A replaced recovery phrase, and grants that do not know its end: PROTOCOL.md, V-10.
 struct `A phrase that was replaced` {
     /// Bob, a member, has the phrase `words` and the computer `bob`; `ann` is an admin.
     struct Scene {
@@ -35,7 +35,7 @@ struct `A phrase that was replaced` {
             return (added, end)
         }
 
-        /// A role that the owner gives to the devices that bob had at the start.
+        /// A grant by the owner to the devices that Bob had at the start.
         mutating func give(
             _ role: Role, after heads: [OperationID]? = nil, replacing: Bool = false,
             dropping: [String]? = nil
@@ -57,7 +57,7 @@ struct `A phrase that was replaced` {
             return found.first ?? []
         }
 
-        /// What is valid by the definition.
+        /// The valid operations by the definition.
         func valid(without missing: AuthRule...) -> Set<OperationID> {
             var generator = SeededGenerator(seed: 1)
             var rules = AuthRuleSet.current
@@ -73,7 +73,7 @@ struct `A phrase that was replaced` {
         let given = scene.give(.admin)
         let wanted = [nil, given, added]
         #expect(try scene.grants(["words", "bob", "new"]) == wanted)
-        // A thief with the old words writes as if from before the end.
+        // A thief with the old phrase writes as if before the end.
         let setting = scene.story.write(
             "words", under: given, after: [given], .setWorkspace(mayInvite: .owner))
         let linked = scene.story.write(
@@ -89,7 +89,7 @@ struct `A phrase that was replaced` {
             #expect(evaluator.verdict(on: removal) == .unsupported(by: linked))
             #expect(evaluator.isBarred(story.device("words")))
         }
-        // Without the rule the holder of the old words is an admin.
+        // Without the rule the holder of the old phrase is an admin.
         #expect(scene.valid().isDisjoint(with: [setting, linked, removal]))
         #expect(scene.valid(without: .v10).isSuperset(of: [setting, linked, removal]))
     }
@@ -107,7 +107,7 @@ struct `A phrase that was replaced` {
             #expect(evaluator.heads.contains(end))
         }
         #expect(scene.valid().contains(end) && !scene.valid(without: .v10).contains(end))
-        // A grant that knows both gives the person a phrase again, and none to the old one.
+        // A grant that knows both gives the person a phrase again, and nothing to the old one.
         let again = scene.story.write(
             "root", after: scene.story.heads,
             .grant(
@@ -196,8 +196,8 @@ struct `A phrase that was replaced` {
         }
     }
 
-    /// A thief with the old words ends the old phrase as if before everything, under the stronger
-    /// grant: that would take the new phrase away.
+    /// A thief with the old phrase revokes it as if before everything, under the stronger grant:
+    /// that would take the new phrase away.
     @Test func `ends once more for nobody, where somebody stronger has answered its end`() throws {
         for isAnswered in [true, false] {
             var scene = Scene()
@@ -214,7 +214,7 @@ struct `A phrase that was replaced` {
         }
     }
 
-    /// An end counts, and is to be confirmed, as long as it is valid under any grant.
+    /// An end counts, and is due for confirmation, as long as it is valid under any grant.
     @Test func `has its end confirmed by who is stronger than it is anywhere`() throws {
         var scene = Scene()
         let (_, end) = scene.replace()
@@ -249,7 +249,8 @@ struct `A phrase that was replaced` {
 
     // MARK: The evaluator
 
-    /// What a change says: an end that counts elsewhere has neither won nor lost its effect.
+    /// The change reports that an end that counts under another grant has neither gained nor lost
+    /// effect.
     @Test func `tells where its end has come to count`() throws {
         var scene = Scene()
         let (_, end) = scene.replace()
@@ -260,12 +261,12 @@ struct `A phrase that was replaced` {
         let change = try evaluator.add(operation)
         #expect(change.becameValid == [given] && change.becameInvalid.isEmpty)
         #expect(change.moved == [end] && !change.isOnly(given))
-        // It is one verdict more to pay for (S-5).
+        // It costs one verdict more (S-5).
         #expect(change.furtherGrants == 1)
         #expect(evaluator.changesStanding(change))
     }
 
-    /// A void grant goes again, and what was made of it.
+    /// A void grant is taken back, together with what was derived from it.
     @Test func `leaves nothing of a grant that is taken back`() throws {
         var scene = Scene()
         let (_, end) = scene.replace()

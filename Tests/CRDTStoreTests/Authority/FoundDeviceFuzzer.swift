@@ -9,20 +9,21 @@ import WorkspaceTestKit
 struct FoundDeviceFuzzer {
     private(set) var history = AuthHistory()
     var generator: SeededGenerator
-    /// All devices that somebody has bound, the owner's apart.
+    /// All devices that are bound, except the owner's.
     private(set) var devices: [DeviceID] = []
     private var judge = EvaluatorJudge()
     private let owner: DeviceID
     private let bob: MemberID
     private let eve: DeviceID
-    /// Who confirms ends, and by which grant: the owner and an admin, and the phrase where it is an admin's.
+    /// Who confirms ends, and by which grant: the owner, an admin, and the phrase if it is an
+    /// admin's.
     private var confirming: [(device: DeviceID, grant: OperationID)] = []
-    /// The phrase, and those that took its place.
+    /// The phrase, and those that replaced it.
     private var phrases: [DeviceID] = []
     /// The invite, the grant of Eve, and all that was known before Bob came.
     private var early: (invite: OperationID, grant: OperationID, past: Set<OperationID>)?
 
-    /// An owner, a member Eve, and after her one with a phrase and a computer.
+    /// An owner, the member Eve, and after her a member with a phrase and a computer.
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
         owner = DeviceID(generator.bytes(32))
@@ -61,7 +62,7 @@ struct FoundDeviceFuzzer {
             .admit(invite: invite.id, member: bob, devices: devices))
     }
 
-    /// Tries `count` times to write something that has no fault.
+    /// Tries `count` times to write something without a fault.
     mutating func run(steps count: Int) {
         for _ in 0..<count {
             switch generator.below(9) {
@@ -76,7 +77,7 @@ struct FoundDeviceFuzzer {
         }
     }
 
-    /// Has each device write under each role, as if it knew of nothing that came after.
+    /// Lets each device write under each grant, as if it knew nothing that came after.
     mutating func writeUnderAll() {
         for grant in history.operations {
             guard case .grant(let given) = grant.action else { continue }
@@ -100,7 +101,7 @@ struct FoundDeviceFuzzer {
     private mutating func anyAction(of known: [DeviceID]) -> AuthAction {
         switch generator.below(8) {
         case 0..<5:
-            // Few, so that often more than one has bound them.
+            // Few, so that often several members have bound one device.
             if devices.count < 6 { devices.append(DeviceID(generator.bytes(32))) }
             return .addDevices([devices.dropFirst(2).randomElement(using: &generator) ?? owner])
         case 5, 6: return .removeDevice(known.randomElement(using: &generator) ?? owner)
@@ -108,7 +109,7 @@ struct FoundDeviceFuzzer {
         }
     }
 
-    /// A phrase hands its place on and ends itself; the new one often revokes a device at once.
+    /// A phrase hands its place on and revokes itself; the new one often revokes a device at once.
     private mutating func replacePhrase() {
         let past = anyPast()
         guard phrases.count < 4, let phrase = phrases.randomElement(using: &generator),
@@ -129,7 +130,7 @@ struct FoundDeviceFuzzer {
         write(by: new, under: added.id, knowing: known, .removeDevice(found))
     }
 
-    /// Eve lets a phrase in once more, as if before Bob came, with a device of his or of anybody's.
+    /// Eve admits a phrase once more, as if before Bob came, with a device of his or of anybody's.
     private mutating func admitLate() {
         guard let early, let phrase = phrases.randomElement(using: &generator) else { return }
         let known = history.devices(of: bob, in: everything).filter { $0 != phrase }
@@ -141,7 +142,7 @@ struct FoundDeviceFuzzer {
             .admit(invite: early.invite, member: bob, devices: [phrase, second]))
         guard let admission, isNew else { return }
         devices.append(second)
-        // Its holder writes by it, often of what came later.
+        // Its holder writes under it, often knowing what came later.
         let past = generator.oneIn(2) ? history.closure(of: [admission.id]) : everything
         write(by: second, under: admission.id, knowing: past, anyAction(of: known))
     }
@@ -153,7 +154,7 @@ struct FoundDeviceFuzzer {
         ends.randomElement(using: &generator).map { confirm($0.id) }
     }
 
-    /// Who confirms it has mostly heard of nothing else.
+    /// Usually the member who confirms it has heard of nothing else.
     private mutating func confirm(_ end: OperationID) {
         var all = confirming
         if let role = history.operations.last(where: { history.subject(of: $0.id) == bob }),
@@ -166,7 +167,8 @@ struct FoundDeviceFuzzer {
         write(by: who.device, under: who.grant, knowing: past, .confirm([end]))
     }
 
-    /// Two found devices link the same one, and each is revoked by a word that does not know of it.
+    /// Two found devices link the same one, and each is revoked by an operation that does not know
+    /// the link.
     private mutating func linkByTwo() {
         let past = anyPast()
         let known = history.devices(of: bob, in: past)
@@ -179,7 +181,7 @@ struct FoundDeviceFuzzer {
         }
     }
 
-    /// The person's word about a found device, by the phrase, which knows of some links and not of others.
+    /// The phrase revokes a found device, knowing some of its links and not others.
     private mutating func revokeByPhrase() {
         let links = history.operations.filter { history.subject(of: $0.id) == bob }.map(\.id)
         guard let entry = links.first, let known = links.randomElement(using: &generator),
@@ -191,8 +193,8 @@ struct FoundDeviceFuzzer {
         write(by: phrase, under: entry, knowing: past, .removeDevice(found))
     }
 
-    /// A role for devices in the order in which they came, or in any other. The owner often knows of what
-    /// links them, and of no end that came after.
+    /// A grant that lists devices in the order in which they came, or in any other. The owner often
+    /// knows what links them, and no end that came after.
     private mutating func give() {
         let links = history.operations.filter { !history.devices(of: $0).isEmpty }.map(\.id)
         let past = generator.oneIn(3) ? anyPast() : history.closure(of: links)
@@ -220,7 +222,7 @@ struct FoundDeviceFuzzer {
         return history.closure(of: tips)
     }
 
-    /// - Returns: `nil` where it has a fault, and is not in the history.
+    /// - Returns: `nil` if it has a fault, and is not in the history.
     @discardableResult
     private mutating func write(
         by device: DeviceID, under grant: OperationID?, knowing past: Set<OperationID>,

@@ -52,7 +52,7 @@ struct `A box in an admission` {
 }
 
 extension `The digest of a workspace` {
-    /// A guest's digest is that of a workspace in which there is nothing else.
+    /// A guest's digest equals that of a workspace in which there is nothing else.
     @Test func `of a part is as if there were nothing else`() throws {
         let documents = (0..<6).map { number in
             DocumentID([UInt8(number / 2), UInt8(number)] + [UInt8](repeating: 7, count: 30))
@@ -79,7 +79,7 @@ extension `The digest of a workspace` {
         var empty = WorkspaceDigest()
         #expect(nothing.root() == empty.root())
         #expect(nothing.documents(in: 0).isEmpty)
-        // What was taken out goes on by itself.
+        // The extracted part develops independently.
         confined.update(wanted[0], tips: [])
         #expect(confined.root() != part.root())
         #expect(whole.documents(in: 0).count == 2)

@@ -43,8 +43,8 @@ struct `Who handed a private channel on and was put out meanwhile` {
         }
     }
 
-    /// As above with an end in the workspace in the place of the removal: who adds her again knows of that
-    /// end, and not of the transfer, which takes the seat.
+    /// As above with an end in the workspace in the place of the removal: the member who adds her
+    /// again knows that end, and not the transfer, which takes the seat.
     @Test func `gets no key by a seat that the transfer took`() {
         var story = PrivateStory(by: "olga", with: [("adam", .admin), ("anna", .admin)])
         let (start, olga) = (story.heads, PrivateStory.member("olga"))
@@ -63,7 +63,8 @@ struct `Who handed a private channel on and was put out meanwhile` {
         #expect(!authority.keys(for: PrivateStory.member("adam")).isEmpty)
     }
 
-    /// Only the two together put the owner out for good: added by somebody who knows both, she is in.
+    /// Only both together put the owner out permanently: added by somebody who knows both, she is
+    /// in.
     @Test func `is in again by whoever knows of both`() {
         var story = story()
         story.add(["olga"], by: "anna", key: 4)
@@ -110,7 +111,7 @@ struct `A former owner of a private channel` {
         #expect(authority.members.map(\.role) == [.owner, .member])
     }
 
-    /// A chain: of two gifts that do not know of each other one counts, and what rests on the other falls.
+    /// A chain: of two concurrent transfers one counts, and what rests on the other has no effect.
     @Test func `gives to one, and each owner hands on`() {
         var (story, before, transfer) = story()
         let other = story.write(

@@ -23,7 +23,7 @@ struct HandoverFuzzer {
         }
     }
 
-    /// Tries `count` times to write something that has no fault.
+    /// Tries `count` times to write something without a fault.
     mutating func run(steps count: Int) {
         for _ in 0..<count {
             let past = anyPast()
@@ -58,7 +58,7 @@ struct HandoverFuzzer {
         let (ours, theirs) = (some(of: own, in: past), some(of: other, in: past))
         switch generator.below(16) {
         case 0..<4:
-            // Now and then a device that is the member's already.
+            // Occasionally a device that is the member's already.
             return .addDevices([generator.oneIn(4) ? ours.first ?? newDevice() : newDevice()])
         case 4..<8:
             let mixed = generator.oneIn(8) ? theirs : []
@@ -79,7 +79,7 @@ struct HandoverFuzzer {
         }
     }
 
-    /// Devices of somebody in any order, seldom all of them.
+    /// Devices of a member in any order, seldom all of them.
     private mutating func some(of member: MemberID, in past: Set<OperationID>) -> [DeviceID] {
         var devices = history.devices(of: member, in: past).shuffled(using: &generator)
         while devices.count > 1, generator.oneIn(3) { devices.removeLast() }
@@ -101,7 +101,7 @@ struct HandoverFuzzer {
             .admit(invite: invite.id, member: newMember(), devices: devices))
     }
 
-    /// - Returns: `nil` where it has a fault, and is not in the history.
+    /// - Returns: `nil` if it has a fault, and is not in the history.
     @discardableResult
     private mutating func write(
         by device: DeviceID, under grant: OperationID?, knowing past: Set<OperationID>,

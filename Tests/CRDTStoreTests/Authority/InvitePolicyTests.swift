@@ -106,7 +106,7 @@ struct `Inviting follows the policy` {
             "dan", on: open, by: "bob", after: [rejection], request: request)
         let mind = story.admit("dan", on: open, by: "eve", after: [rejection], request: request)
         let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
-        // Both let in again; what was given first is the stronger.
+        // Both are readmissions; the earlier one is the stronger.
         let best = evaluator.bestGrant(of: story.device("dan"))
         #expect(best == mind && evaluator.isValid(again))
         #expect(!evaluator.contains(byMember) && evaluator.isValid(mind))
@@ -136,7 +136,7 @@ struct `Inviting follows the policy` {
         let undone = story.write(
             "recovery", under: story.grant("root"), after: [there],
             .removeDevice(story.device("root")))
-        // What knows of the transfer is not undone by a removal that knows it too.
+        // A grant that knows the transfer is not undone by a removal that knows it too.
         let unaware = story.write(
             "recovery", under: story.grant("root"), after: story.start,
             .removeDevice(story.device("root")))

@@ -12,7 +12,7 @@ struct `Known gaps of the rules` {
         return (definition, definition.validOperations())
     }
 
-    /// G4, which A-20 keeps: there is no owner whose devices nobody names.
+    /// G4, kept by A-20: no transfer leaves the workspace to an owner without listed devices.
     @Test func `a transfer to no device is refused (A-20)`() {
         var story = Story(admins: ["ann"])
         let given = story.write(
@@ -24,8 +24,8 @@ struct `Known gaps of the rules` {
         #expect(story.brokenRule(of: given) == "A-20")
     }
 
-    /// G7, G8: what bars is a faultless rmdev in the past, valid or not, unless what bars its author does not
-    /// know it.
+    /// G7, G8: an rmdev without fault in the past bars, valid or not, unless what bars its author
+    /// does not know it.
     @Test func `a void rmdev by a device that its person revoked bars nobody`() {
         var story = Story(admins: ["ann"], members: ["eve"])
         let laptop = story.write(
@@ -44,7 +44,7 @@ struct `Known gaps of the rules` {
         #expect(story.brokenRule(of: handing) == nil)
     }
 
-    /// An admin's word bars no device, so nothing is asked of what it does not know.
+    /// An admin's revocation bars no device, so whatever it does not know still bars.
     @Test func `a void rmdev by a device that an admin revoked bars a younger one`() {
         var story = Story(admins: ["ann"], members: ["eve"])
         let laptop = story.write(
@@ -62,7 +62,7 @@ struct `Known gaps of the rules` {
         #expect(story.brokenRule(of: given) == "A-19")
     }
 
-    /// G8: what binds is a faultless admit in the past, valid or not, and everybody reads requests.
+    /// G8: an admit without fault in the past binds, valid or not, and everybody can read requests.
     @Test func `a void admit of somebody who asks keeps them out, when somebody cites it`() {
         var story = Story(admins: ["ann", "yan"], members: ["eve"])
         let open = story.write(
@@ -84,9 +84,9 @@ struct `Known gaps of the rules` {
         #expect(definition.standing(of: story.device("new"), among: valid)?.grant == given)
     }
 
-    /// V-3 takes a transfer by the strongest device of every day for the person's own: the phrase
-    /// goes along, whether it is listed or not. What it writes under its first grant is an owner's
-    /// all the same.
+    /// V-3 takes a transfer by the strongest everyday device as the person's own: the phrase loses
+    /// the role too, whether it is listed or not. But what it writes under its first grant is an
+    /// owner's.
     @Test func `the phrase is an admin after a transfer by the strongest stolen device (V-3)`() {
         var story = Story(admins: ["ann"])
         let given = story.write(
@@ -107,7 +107,7 @@ struct `Known gaps of the rules` {
         #expect(definition.standing(of: story.device("ann"), among: valid)?.role == .member)
     }
 
-    /// G5: a leave only reaches weaker devices, so a stronger device of the leaver stays in.
+    /// G5: a leave hits only what is weaker, so a stronger device of the leaver stays in.
     @Test func `a leave by a younger device leaves authority to the older one`() {
         var story = Story(admins: ["ann"], members: ["bob"])
         let second = story.write("bob", after: story.heads, .addDevices([story.device("bob2")]))
@@ -118,7 +118,7 @@ struct `Known gaps of the rules` {
         #expect(definition.standing(of: story.device("bob"), among: valid) == nil)
     }
 
-    /// V-3 ranks what was left of the old role as young as the transfer.
+    /// By V-3 what was left of the old role ranks as young as the transfer.
     @Test func `an admin ends what a former owner is, and the content under the old grant`() {
         var story = Story(admins: ["ann", "bob"])
         let given = story.write(
@@ -133,7 +133,8 @@ struct `Known gaps of the rules` {
     }
 
     /// G5: of two admissions the one with the smaller lam is the stronger grant, and a leave is as
-    /// strong as the grant under which it was written. Nobody is asked about who left all the same.
+    /// strong as the grant under which it was written. Queries about now still treat the member as
+    /// out.
     @Test func `who left signs on by a friend's admission in an older past`() {
         var story = Story(admins: [], members: ["eve"])
         let open = story.write(

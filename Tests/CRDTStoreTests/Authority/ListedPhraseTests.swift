@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// A role that lists a phrase added by a thief with the old words, because the grantor had heard of
 /// the thief's end of the old phrase and not of the owner's: PROTOCOL.md, V-13.
 struct `A phrase that a role lists, and not the one before it` {
-    /// Bob has the phrase `words` and the computer `bob`; a thief has the words, too.
+    /// Bob has the phrase `words` and the computer `bob`; a thief has the phrase, too.
     private struct Scene {
         var story = Story(admins: ["ann", "ben"])
         let entry: OperationID
@@ -38,7 +38,8 @@ struct `A phrase that a role lists, and not the one before it` {
                 author, under: grant ?? entry, after: heads, .removeDevice(story.device(device)))
         }
 
-        /// A phrase in the place of the old one, and the end of that, which know of no other.
+        /// Adds a phrase in the place of the old one, and the end of the old one, concurrent to all
+        /// others.
         mutating func replace(by device: String) -> (added: OperationID, end: OperationID) {
             let added = add(device)
             return (added, revoke("words", after: [added]))
@@ -88,7 +89,7 @@ struct `A phrase that a role lists, and not the one before it` {
         scene.confirm(end, by: "ann")
         let names = ["words", "evil", "bob", "new"]
         #expect(try scene.grants(names) == [nil, nil, given, added])
-        // What it says there of the computer, as if before.
+        // What it writes there about the computer, as if before.
         let word = scene.revoke("bob", by: "evil", under: given, after: [given])
         #expect(try scene.grants(["evil", "bob"]) == [nil, given])
         #expect(!scene.valid().contains(word) && scene.valid(without: .v13).contains(word))
@@ -107,7 +108,7 @@ struct `A phrase that a role lists, and not the one before it` {
             "evil", under: given, after: [given], .setWorkspace(mayInvite: .owner))
         #expect(scene.valid().contains(setting))
         #expect(!scene.valid(without: .v13Confirmed).contains(setting))
-        // An admin who knows of all revokes it by name.
+        // An admin who knows everything revokes it by name.
         _ = scene.story.write(
             "ann", after: [end, setting], .removeDevice(scene.story.device("evil")))
         #expect(try scene.grants(["words", "evil", "bob"]) == [nil, nil, given])
@@ -127,7 +128,7 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(try scene.grants(names) == [nil, nil, nil, nil, given, added])
     }
 
-    /// Each has ended the one before it.
+    /// Each has revoked the one before it.
     @Test func `goes, however many phrases it stands behind`() throws {
         for count in [Limits.phraseSuccessionsMax, Limits.phraseSuccessionsMax + 1] {
             var scene = Scene()
@@ -155,7 +156,7 @@ struct `A phrase that a role lists, and not the one before it` {
         }
     }
 
-    /// It has put in another phrase, which it revokes, and has given itself up.
+    /// It has added another phrase, which it revokes, and has revoked itself.
     @Test func `goes with what it has linked, though the role lists that alone`() throws {
         var scene = Scene()
         let (first, theft) = scene.replace(by: "evil")
@@ -189,7 +190,8 @@ struct `A phrase that a role lists, and not the one before it` {
         }
     }
 
-    /// The person saw it in the list and revoked it, and had not heard that the old words were ended.
+    /// The person saw it in the list and revoked it, without having heard that the old phrase was
+    /// ended.
     @Test func `is out where its person has revoked it by the old words`() throws {
         var scene = Scene()
         let evil = scene.add("evil")
@@ -204,8 +206,8 @@ struct `A phrase that a role lists, and not the one before it` {
 
     // MARK: The other way round
 
-    /// What somebody with the old words ends afterwards takes nothing while nobody has confirmed it, nor where
-    /// somebody stronger has confirmed the end of the person.
+    /// What a thief with the old phrase ends afterwards takes nothing while nobody has confirmed
+    /// it, nor if somebody stronger has confirmed the end by the person.
     @Test func `stays its person's but for an end that the strongest has confirmed`() throws {
         for confirmed in [[], ["ann", "ben"], ["", "ben"]] {
             var scene = Scene()
@@ -221,7 +223,7 @@ struct `A phrase that a role lists, and not the one before it` {
         }
     }
 
-    /// Who confirms could have revoked the phrase there.
+    /// The member who confirms it could have revoked the phrase there by name.
     @Test func `stays where who confirmed is weaker than it is`() throws {
         var scene = Scene()
         let (_, end) = scene.replace(by: "new")
@@ -267,7 +269,7 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(isTakenBack)
         _ = try evaluator.add(try #require(scene.story.history[void]))
         #expect(Set(evaluator.validOperations) == scene.valid())
-        // The end comes after the role.
+        // The end arrives after the grant.
         var other = AuthEvaluator()
         try other.feed(all)
         #expect(Set(other.validOperations) == scene.valid())
@@ -275,8 +277,8 @@ struct `A phrase that a role lists, and not the one before it` {
 
     // MARK: Who confirms (F-16)
 
-    /// Somebody whom the owner has made an admin after the others, and so weaker than a role that was given
-    /// before.
+    /// Admits somebody whom the owner makes an admin after the others, and who is so weaker than a
+    /// role that was given before.
     private func letIn(
         _ name: String, after given: OperationID, in scene: inout Scene
     ) -> OperationID {
@@ -285,7 +287,7 @@ struct `A phrase that a role lists, and not the one before it` {
         return scene.story.admit(name, on: invite, by: "root", after: [invite])
     }
 
-    /// What the owner's device would confirm, in each order of arrival.
+    /// What the owner's device would confirm, the same in each order of arrival.
     private func open(_ scene: Scene) throws -> Set<OperationID> {
         var found: Set<Set<OperationID>> = []
         let story = scene.story
@@ -315,7 +317,7 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(try open(scene).isDisjoint(with: [end, theft]))
     }
 
-    /// Under the role neither is confirmed, and the thief's comes first.
+    /// Under the role neither end is confirmed, and the thief's comes first.
     @Test func `has no end confirmed beside the one that an admin has confirmed`() throws {
         var scene = Scene()
         let given = scene.give(.admin, to: ["words", "bob"], after: scene.start)
@@ -332,8 +334,8 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(try scene.grants(["words", "evil", "new", "bob"]) == [nil, nil, added, given])
     }
 
-    /// The end of the person cites the role, than which the admin who confirms it is weaker. The thief's cites
-    /// the entry, and a weaker admin still has confirmed that.
+    /// The person's end cites the role, which is stronger than the admin who confirms the end. The
+    /// thief's end cites the entry, and an even weaker admin has confirmed that.
     @Test func `has the end confirmed that an admin younger than the role has confirmed`() throws {
         var scene = Scene()
         let given = scene.give(.admin, to: ["words", "bob"], after: scene.start)
@@ -349,8 +351,8 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(due.contains(end) && !due.contains(theft))
     }
 
-    /// A confirmation takes nothing else that it knows. Who names one of two ends has chosen, and who names
-    /// both has not.
+    /// A confirmation takes nothing else that it knows. An author who names one of two ends has
+    /// chosen, and one who names both has not.
     @Test func `is out once somebody stronger chooses between two ends that they know`() throws {
         for isChoice in [true, false] {
             var scene = Scene()
@@ -373,7 +375,7 @@ struct `A phrase that a role lists, and not the one before it` {
         }
     }
 
-    /// It takes no end that knows the one which it names, and none of another phrase.
+    /// It takes no end that knows the end which it names, and none of another phrase.
     @Test func `stays out though somebody confirms the end of another phrase`() throws {
         var scene = Scene()
         let (_, end) = scene.replace(by: "new")

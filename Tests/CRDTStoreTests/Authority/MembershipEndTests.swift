@@ -31,7 +31,7 @@ struct `The end of a membership` {
         }
     }
 
-    // Ann came in before Bob, so her first grant is out of his reach; the role she has now is not.
+    // Ann came in before Bob, so Bob is too weak for her first grant, but not for her present role.
     @Test func `ends what a higher role had written`() throws {
         var story = Story(admins: ["ann", "bob"])
         let demotion = story.promote("ann", to: .member, replacing: true)
@@ -94,7 +94,7 @@ struct `The end of a membership` {
         let ofAnn = story.write("ann", after: start, .invite(InviteTerms(role: .member)))
         let ofBob = story.write("bob", after: start, .invite(InviteTerms(role: .member)))
         let ofRoot = story.write("root", after: start, .invite(InviteTerms(role: .member)))
-        // Bob is weaker than Ann: his removal of her is valid and closes nothing.
+        // Bob is weaker than Ann: his removal of her is valid and does not close her invite.
         let weak = story.write("bob", after: story.heads, .remove(member: story.member("ann")))
         try story.inEveryOrder { evaluator in
             #expect(evaluator.isValid(weak))

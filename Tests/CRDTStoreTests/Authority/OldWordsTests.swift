@@ -4,16 +4,17 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// What old words certify by an admission that their end does not know, whose place the new phrase
-/// takes, and what void operations bar: PROTOCOL.md, 4.0, V-6, V-11 and V-12.
+/// What an old phrase certifies by an admission that its end does not know, what replaces it, and
+/// what void operations bar: PROTOCOL.md, 4.0, V-6, V-11 and V-12.
 struct `Old words` {
-    /// Eve was in, and knew the invite, before Bob came with the phrase `words` and the computer `bob`.
+    /// Eve was in, and knew the invite, before Bob came with the phrase `words` and the computer
+    /// `bob`.
     private struct Scene {
         var story = Story(admins: ["ann"], members: ["eve"])
         let invite: OperationID
         let entry: OperationID
 
-        /// What everybody knew before he came, and then.
+        /// What everybody knew before he came, and after that.
         var before: [OperationID] { [invite] }
         var start: [OperationID] { [entry] }
 
@@ -64,7 +65,7 @@ struct `Old words` {
             return (added, revoke("words", by: "words", after: [added]))
         }
 
-        /// An admin's role by the owner, who knows all or what is told.
+        /// The owner, who knows everything or the given heads, makes Bob an admin.
         mutating func promote(_ devices: [String], after heads: [OperationID]? = nil) -> OperationID
         {
             let words = RoleGrant(
@@ -151,7 +152,7 @@ struct `Old words` {
         #expect(try scene.grants(["words", "bob", "new"]) == [nil, nil, added])
     }
 
-    /// Who has old words writes ends with them, that know what they certified.
+    /// A thief with the old phrase also writes ends, which know what it certified.
     @Test func `are ended by what somebody has confirmed`() throws {
         var scene = Scene()
         let late = scene.admit("evil")
@@ -173,7 +174,8 @@ struct `Old words` {
         let said = scene.revoke("words", by: "bob")
         let added = scene.link("new", by: "words", after: [made, said], takesPlace: true)
         _ = scene.revoke("words", by: "words", after: [added])
-        // Under the admit, which that end undoes, the computer's word counts, and is the stronger one.
+        // Under the admit, which that end undoes, the computer's revocation counts, and is the
+        // stronger one.
         let story = scene.story
         try story.inEveryOrder { #expect($0.verdict(on: made) == .revoked(by: said)) }
         #expect(!scene.definition().validOperations().contains(made))
@@ -221,7 +223,7 @@ struct `Old words` {
         let third = scene.link("third", by: "new", after: [end], under: added, takesPlace: true)
         _ = scene.revoke("new", by: "new", after: [third], under: added)
         _ = scene.revoke("bob", by: "third", after: [third], under: third)
-        // Who has found the second phrase says this of the last one.
+        // A thief with the second phrase revokes the last one.
         let theft = scene.revoke("third", by: "new", after: [third], under: added)
         _ = scene.promote(["words", "bob"], after: scene.start)
         #expect(try scene.grants(["words", "bob", "new", "third"]) == [nil, nil, nil, third])
@@ -319,7 +321,8 @@ struct `Old words` {
         }
     }
 
-    /// A gap: what judges it would have to be stronger than the word that makes it so.
+    /// A known gap: what could decide this would have to be stronger than the operation that causes
+    /// it.
     @Test func `or any, of two devices, leave in what both linked and a weaker one has ended`()
         throws
     {
@@ -339,7 +342,7 @@ struct `Old words` {
 
     // MARK: The evaluator
 
-    /// Accomplices who were in before let the old words in again and again, none knowing of another one.
+    /// Accomplices who were in before admit the old phrase again and again, concurrently.
     @Test func `cost some looks for each admit that their end does not know`() throws {
         func looks(_ admits: Int) throws -> Int {
             var scene = Scene()
@@ -353,7 +356,7 @@ struct `Old words` {
             for number in 0..<admits {
                 #expect(evaluator.bestGrant(of: scene.story.device("e\(number)")) == nil)
             }
-            // What a record costs to make comes on top, once for each.
+            // The cost of making a record is added once for each.
             return evaluator.looks - before - FurtherEnds.looksPerRecord * change.furtherGrants
         }
         let (few, many) = (try looks(10), try looks(40))
@@ -361,8 +364,8 @@ struct `Old words` {
         #expect(many < 40 * 40)
     }
 
-    /// The thief of the computer writes forks of an end of the phone, which has linked as many devices as
-    /// they like. All of them lose their effect at once.
+    /// The thief of the computer writes forks of an end of the phone, which has linked as many
+    /// devices as they like. All of these lose their effect at once.
     @Test func `that are forked cost a look for each pair of an end and a link`() throws {
         func looks(_ forks: Int) throws -> Int {
             var scene = Scene()

@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import CRDTStore
 
-/// A member who has left still has their key, and may write as if from before. What the device that
+/// A member who has left still has their key, and may write as if before. What the device that
 /// left, or revoked itself, writes so has no effect: it cannot be older content, which the end knew
 /// (4.0.2, the rank of an end).
 struct `Who has ended their own part` {
@@ -45,12 +45,12 @@ struct `Who has ended their own part` {
         let others = story.admit("joe", on: open, by: "ann", after: start)
         try expect([invite, own, carried, others], areValid: false)
         try expect([invite, carried, others], areValid: true, without: [.ownEnd])
-        // What was known stays.
+        // What the end knew stays.
         try expect([open, last], areValid: true)
     }
 
-    /// Who has left ends the same part again, in an older past: that would take back whom they had put
-    /// out, and put out whom they had let in.
+    /// A member who has left ends the same membership again, in an older past: that would take back
+    /// their removals and admissions.
     @Test(arguments: [false, true])
     mutating func `ends it a second time for nobody once somebody stronger has answered`(
         isRevoked: Bool
@@ -63,7 +63,7 @@ struct `Who has ended their own part` {
         let end: AuthAction = isRevoked ? .removeDevice(story.device("ann")) : .leave
         let last = story.write("ann", after: [removal], end)
         let answer = story.write("root", after: [last], .confirm([last]))
-        // Neither the same word again nor the other one.
+        // Neither the same kind of end again nor the other one.
         let again = [AuthAction.leave, .removeDevice(story.device("ann"))].map {
             story.write("ann", after: start, $0)
         }
@@ -72,7 +72,8 @@ struct `Who has ended their own part` {
         try expect([admission, removal], areValid: false, without: [.answeredEnd])
     }
 
-    /// The word of nobody weaker answers, nor one that knows the other end too: then the strongest counts.
+    /// An answer by a weaker member does not count, nor one that knows the other end too: then the
+    /// strongest end counts.
     @Test(arguments: [false, true])
     mutating func `is answered by somebody stronger, who does not know the other end`(
         knowsBoth: Bool
@@ -89,7 +90,8 @@ struct `Who has ended their own part` {
         try expect([removal, last], areValid: false)
     }
 
-    /// Who came back leaves again, though an end of before, which had no effect, is answered by anybody.
+    /// A member who came back leaves again, although an earlier end, which had no effect, was
+    /// answered.
     @Test mutating func `is over with the coming in that it was of`() throws {
         let start = story.heads
         let vain = story.write("bob", after: start, .leave)
@@ -105,8 +107,9 @@ struct `Who has ended their own part` {
         try expect([vain], areValid: false)
     }
 
-    /// A stolen phone has left for its person, and was revoked by a laptop that had not heard of it: the
-    /// person is in, and leaves later by the laptop, who knows what an admin's device had answered meanwhile.
+    /// A stolen phone has left for its person, and was revoked by a laptop that had not heard of
+    /// that. The person is in, and leaves later on the laptop, knowing what an admin's device had
+    /// answered meanwhile.
     @Test mutating func `is no other one where it knows the first`() throws {
         let start = story.heads
         let linked = story.write("bob", after: start, .addDevices([story.device("phone")]))

@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// What a key proves that claims to answer the end of a membership: the author of the end knows its
-/// id before anybody has heard of it, and so do accomplices.
+/// What a key proves that claims to answer the end of a membership: the author of the end, and any
+/// accomplice, knows its id before others have heard of it.
 struct `An answer to the end of a membership` {
     private static let end = OperationID([UInt8](repeating: 9, count: 32))
     private static let mina = PrivateStory.member("mina")
@@ -28,7 +28,7 @@ struct `An answer to the end of a membership` {
         story.write("olga", .rekey(PrivateStory.epoch(3)))
         let sealing = Self.judged(story).sealingEpoch(answering: [Self.end])
         #expect(sealing?.epoch.keyID == (seals ? PrivateStory.key(3) : nil))
-        // What it says of others' ends counts.
+        // Its answers to the ends of others count.
         let other = OperationID([UInt8](repeating: 8, count: 32))
         var others = Self.story()
         others.write("mina", .rekey(PrivateStory.epoch(2, answers: [other])))
@@ -50,7 +50,8 @@ struct `An answer to the end of a membership` {
                 == PrivateStory.key(4))
     }
 
-    /// The keys of who is out by now answer nothing: accomplices may have known the name as well.
+    /// Keys by members who are out by now answer nothing: accomplices may have known the id as
+    /// well.
     @Test func `counts no more when who gave it is out`() {
         var story = Self.story()
         story.write("rita", Self.answering(2))
@@ -86,7 +87,7 @@ struct `An answer to the end of a membership` {
         #expect(Self.judged(story).standing(of: Self.mina) == nil)
         story.add(["mina"], by: "olga")
         #expect(Self.judged(story).standing(of: Self.mina) != nil)
-        // And so who gives another role.
+        // The same holds for a member who changes a role.
         story.write("anna", .role(Self.mina, .guest, drops: false))
         #expect(Self.judged(story).standing(of: Self.mina)?.role == .guest)
     }

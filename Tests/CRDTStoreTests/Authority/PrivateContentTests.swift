@@ -29,7 +29,7 @@ struct `What is written in a private document` {
         ) { _ in true }
     }
 
-    // Who knows a key reads what is under it; others are told of it when they ask.
+    // A member who knows a key reads what is under it; others get it when they ask.
     @Test func `is valid from whoever is in, whoever has introduced its key`() {
         var story = start
         #expect(isValid(story, under: 1, at: 1_000))
@@ -47,7 +47,7 @@ struct `What is written in a private document` {
         story.remove("mina", by: "olga", key: 2, cuts: [cut(log, at: 10)])
         #expect(isValid(story, under: 1, at: 10) && !isValid(story, under: 1, at: 11))
         #expect(!isValid(story, under: 2, at: 11))
-        // A log that the removal does not list has nothing that counts.
+        // Nothing counts on a log that the removal does not list.
         #expect(!isValid(story, under: 1, at: 0, in: self.log(story, 2)))
         let limit = story.judged().contentLimit(of: member("mina"), in: log, under: key(1))
         #expect(limit.alternatives == [.cuts([[CutPlace(cut(log, at: 10))]])])
@@ -82,7 +82,7 @@ struct `What is written in a private document` {
         #expect(isValid(story, under: 3, at: 11) && isValid(story, under: 3, at: 500))
         // Introduced by the removal itself: holding this key proves knowledge of the removal.
         #expect(isValid(story, under: 2, at: 12))
-        // A key made aside of the removal proves nothing.
+        // A key made concurrently to the removal proves nothing.
         story.write("anna", after: [story.root], .rekey(PrivateStory.epoch(4)))
         #expect(!isValid(story, under: 4, at: 11) && isValid(story, "anna", under: 4, at: 11))
         let other = self.log(story, 2)
@@ -137,7 +137,7 @@ struct `What is written in a private document` {
         #expect(isValid(story, "olga", under: 1, at: 5))
     }
 
-    // The remover could not reach the older seat; it ends with the seat that replaced it.
+    // The remover is too weak for the older seat; it ends with the seat that replaced it.
     @Test func `ends under a replaced role with the role that replaced it`() {
         var story = PrivateStory(with: [("anna", .admin), ("mina", .member)])
         let up = story.add(["tom"], as: .admin, by: "olga")
@@ -159,7 +159,7 @@ struct `What is written in a private document` {
         #expect(isValid(story, "anna", under: 3, at: 5))
     }
 
-    // Else a member could take from all others what they wrote, by a word that does not know it.
+    // Otherwise a member could take content from all others, by an operation that does not know it.
     @Test func `of others stays when the introduction of its key loses its effect`() {
         var story = start
         let log = log(story)
@@ -174,13 +174,13 @@ struct `What is written in a private document` {
         #expect(isValid(story, "olga", under: 5, at: 7))
         #expect(isValid(story, "anna", under: 5, at: 11), "who came back, too")
         #expect(!isValid(story, "mina", under: 5, at: 0))
-        // It seals no more, and is handed on with the others.
+        // It no longer seals, and is handed on with the others.
         #expect(authority.sealingEpoch(answering: [])?.epoch.keyID != key(5))
         #expect(!authority.introduces(key(5)))
         #expect(authority.keysToHandOn(holding: [key(1), key(5)]).contains(key(5)))
     }
 
-    // What was written while somebody was out does not count by a key that they made themselves.
+    // Content from while a member was out does not count under a key that they made themselves.
     @Test func `of who came back needs a key of somebody else where their own has no effect`() {
         var story = start
         let log = log(story)

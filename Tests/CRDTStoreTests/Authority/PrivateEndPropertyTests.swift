@@ -28,7 +28,8 @@ struct `Whoever is put out of a private document by who knows all` {
             fuzzer.putOut(some[number], by: owner, key: UInt8(240 + number))
         }
         let after = fuzzer.story.judged()
-        // An owner who has removed somebody under all kinds of seats before may not do so without end.
+        // An owner who has removed somebody under all kinds of seats before may meet the bounds of
+        // D-10.
         let out = zip(some, removals).filter { after.isValid($0.1) }.map(\.0)
         return out.isEmpty ? nil : Scene(fuzzer: fuzzer, owner: owner, out: out)
     }
@@ -41,7 +42,7 @@ struct `Whoever is put out of a private document by who knows all` {
         for name in scene.out {
             #expect(before.keys(for: PrivateStory.member(name)).isEmpty, "\(name)")
         }
-        // Of two gifts by one key nothing tells which came first: what an owner may do beside.
+        // Nothing tells which of two transfers under one key came first: so none is tried beside.
         scene.fuzzer.attack(by: scene.out, steps: 25, transferring: false)
         let after = scene.fuzzer.story.judged(shuffledBy: seed)
         #expect(after.members == before.members)
@@ -73,7 +74,7 @@ struct `Whoever is put out of a private document by who knows all` {
 }
 
 extension PrivateFuzzer {
-    /// Lets an owner who knows all put somebody out, with a new key.
+    /// Lets an owner who knows everything remove a member, with a new key.
     fileprivate mutating func putOut(
         _ name: String, by owner: String, key: UInt8
     ) -> OperationID {

@@ -90,11 +90,12 @@ struct `Any private document` {
             let member = PrivateStory.member(name)
             guard before.standing(of: member) == nil else { continue }
             #expect(before.keys(for: member).isEmpty)
-            // Who left by himself may hold a seat that is stronger than the one that he left with.
+            // A member who left may hold a seat that is stronger than the one under which they
+            // left.
             let hasLeft = before.ends(of: member).contains { id in
                 if case .leave? = story[id]?.change?.action { true } else { false }
             }
-            // What is written under a lapsed seat is the workspace's to refuse.
+            // The workspace refuses what is written under a lapsed seat.
             if hasLeft || story.ends[member] != nil { continue }
             var later = story
             later.add(["gil"], as: .admin, by: name)
@@ -127,10 +128,10 @@ struct `Any private document` {
                 let member = PrivateStory.member(name)
                 let limit = authority.contentLimit(of: member, in: log, under: key)
                 guard limit != .nothing else { continue }
-                // A lapsed seat carries the content of before.
+                // A lapsed seat carries earlier content.
                 #expect(authority.standing(of: member) != nil || story.ends[member] != nil)
                 guard !made.contains(key) else { continue }
-                // Of this seat nothing has to be proved, then: it holds since before any end.
+                // Then this seat has nothing to prove: it was given before any end.
                 let seats = authority.seatRights(of: member)
                 #expect(
                     authority.contentLimit(by: seats, in: log, under: PrivateStory.key(99)) == limit
@@ -139,7 +140,7 @@ struct `Any private document` {
         }
     }
 
-    /// Who handed it on leads by what was kept, so no seat is stronger than the owner's.
+    /// A former owner leads by the role that was kept, so no seat is stronger than the owner's.
     @Test(arguments: Seeds.explore(80))
     func `has an owner whom nobody could put out`(seed: UInt64) {
         let authority = document(seed).story.judged()
@@ -151,7 +152,8 @@ struct `Any private document` {
         }
     }
 
-    // C03: members are hostile too. Whatever they seal is judged, and alike in every order.
+    // C03: members are hostile too. Whatever they seal is judged, with the same result in every
+    // order.
     @Test(arguments: Seeds.explore(60))
     func `is judged whatever its members seal`(seed: UInt64) {
         var fuzzer = document(seed)

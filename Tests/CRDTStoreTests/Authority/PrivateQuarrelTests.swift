@@ -17,7 +17,7 @@ struct `People who do not know of each other in a private document` {
         let authority = story.judged()
         #expect(authority.isValid(one) && authority.isValid(two))
         #expect(authority.ends(of: member("mina")) == [one, two].sorted())
-        // Neither key was made by somebody who knew of the other removal.
+        // Neither author of a key knew of the other removal.
         #expect(authority.sealingEpoch(answering: []) == nil)
         let rekey = story.write("moritz", .rekey(PrivateStory.epoch(4)))
         #expect(story.judged().sealingEpoch(answering: [])?.operation == rekey)
@@ -41,7 +41,8 @@ struct `People who do not know of each other in a private document` {
         #expect(Set(story.judged().epochs.map(\.operation)) == [story.root, one, two, deeper])
     }
 
-    // Two who let somebody in apart give two seats; who leaves by one goes on writing under the other.
+    // Two concurrent adds of one member give two seats; a member who leaves by one goes on writing
+    // under the other.
     @Test func `leave by one of two seats, and make no key by the other`() {
         var story = start
         let one = story.add(["gil"], by: "adam", after: [story.root])
@@ -65,7 +66,7 @@ struct `People who do not know of each other in a private document` {
         #expect(authority.names(["adam", "anna"]) == ["adam": .admin])
         #expect(authority.sealingEpoch(answering: [])?.epoch.keyID == key(2))
         #expect(!authority.introduces(key(3)))
-        // Who is removed takes along whom he lets in meanwhile.
+        // The removal of a member also voids what that member admits meanwhile.
         let seat = story.add(["gil"], by: "anna", after: [two], key: 5)
         let content = story.write("gil", after: [seat], .rekey(PrivateStory.epoch(6)))
         let after = story.judged()
@@ -111,7 +112,7 @@ struct `People who do not know of each other in a private document` {
         let fork = story.heads
         let removal = story.remove("gil", by: "adam", after: fork, key: 2)
         let again = story.add(["gil"], by: "anna", after: fork, key: 3)
-        // The second add did not know of the removal, so it is no return.
+        // The second add did not know the removal, so it is not a readmission.
         let authority = story.judged()
         #expect(authority.isValid(removal) && authority.isValid(again))
         #expect(authority.standing(of: member("gil")) == nil)
@@ -131,10 +132,10 @@ struct `People who do not know of each other in a private document` {
             "anna", after: [story.root], .rekey(PrivateStory.epoch(3, answers: [left])))
         #expect(story.judged().sealingEpoch(answering: [left])?.operation == aside)
         #expect(story.judged().sealingEpoch(answering: [gone, left]) == nil)
-        // What knows both answers both, though it says nothing itself.
+        // An operation that knows both answers both, although it does not name them.
         let both = story.write("moritz", .rekey(PrivateStory.epoch(4)))
         #expect(story.judged().sealingEpoch(answering: [gone, left])?.operation == both)
-        // An answer by somebody who has no say is none.
+        // An answer by a member without the right does not count.
         var forged = start
         forged.write("gil", .rekey(PrivateStory.epoch(5, answers: [gone])), under: forged.root)
         #expect(forged.judged().sealingEpoch(answering: [gone]) == nil)
@@ -158,7 +159,7 @@ struct `The keys of a private document` {
         story.write("mina", .rekey(PrivateStory.epoch(2)))
         let fork = story.heads
         story.add(["gil"], by: "olga", after: fork, key: 3)
-        // Made without knowing of the add: not for gil.
+        // Made without knowing the add: not for gil.
         story.write("mina", after: fork, .rekey(PrivateStory.epoch(4)))
         story.write("mina", .rekey(PrivateStory.epoch(5)))
         let authority = story.judged()
@@ -173,7 +174,7 @@ struct `The keys of a private document` {
         story.write("olga", .rekey(PrivateStory.epoch(3)))
         story.add(["gil"], by: "olga", key: 4)
         #expect(story.judged().keys(for: member("gil")) == [key(4)])
-        // A change of role is no joining: the earlier seat still counts.
+        // A change of role is no admission: the earlier seat still counts.
         story.write("olga", .rekey(PrivateStory.epoch(5)))
         story.write("olga", .role(member("gil"), .admin, drops: false))
         #expect(story.judged().keys(for: member("gil")) == [key(4), key(5)])
@@ -198,7 +199,7 @@ struct `The keys of a private document` {
         #expect(authority.keysToHandOn(holding: [key(77)]).isEmpty)
     }
 
-    // A subkey leads to no content, so it does not stand for the key where content is shown.
+    // A subkey leads to no content, so it does not replace the key where content is shown.
     @Test(arguments: [
         (PrivateHistory.all, OlderPrivateKey.Form.whole, [UInt8(2)]), (.all, .authority, [1, 2]),
         (.fromJoin, .authority, [2]), (.fromJoin, .whole, [2]),

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// A private channel in which every change knows all earlier ones.
 private struct Chain {
     private var written: [PrivateOperation] = []
-    /// Those whom the workspace ever let in; `nil` for everybody.
+    /// The members whom the workspace ever let in; `nil` for everybody.
     var people: [String]?
     /// The last seat that each member got.
     private var seats: [MemberID: OperationID] = [:]
@@ -88,7 +88,7 @@ struct `Coming and going in a private channel` {
         #expect(judged.isValid(end))
         #expect(judged.verdict(on: late) == .faulty(.repeated))
         #expect(judged.standing(of: mina) == nil)
-        // Somebody else can let her in, and the owner somebody else.
+        // Another member can add her, and the owner can add another member.
         let other = chain.add("mina", by: "anna")
         let gil = chain.add("gil", by: "olga")
         #expect(chain.judged.isValid(other) && chain.judged.isValid(gil))
@@ -121,14 +121,14 @@ struct `Coming and going in a private channel` {
         #expect(judged.members.map(\.member) == ["anna", "olga"].map(PrivateStory.member))
         #expect(!judged.isValid(add) && judged.standing(of: PrivateStory.member("gil")) == nil)
         #expect(judged.isAncestor(add, of: role), "it keeps its place")
-        // As soon as it does, it is as if it always had.
+        // As soon as the workspace lets her in, it is as if it always had.
         chain.people = ["olga", "anna", "gil", "mina"]
         judged = chain.judged
         #expect(judged.isValid(add) && judged.isValid(role))
         #expect(judged.standing(of: mina)?.seat == chain.operations[0].id)
     }
 
-    /// Who was out of the workspace comes back without a removal in the channel.
+    /// A member who was out of the workspace comes back without a removal in the channel.
     @Test func `goes on with the memberships in the workspace`() {
         var chain = Chain()
         for _ in 1..<Limits.privateAdditionsByOneMax { chain.add("mina", by: "olga") }
@@ -160,7 +160,7 @@ struct `Coming and going in a private channel` {
         let removals = (0..<3).map { _ in chain.remove("mina", by: "olga") }
         #expect(removals.map(chain.judged.isValid) == [true, true, false])
         #expect(chain.judged.verdict(on: chain.last) == .faulty(.repeated))
-        // Those of others are their own.
+        // Removals by others are counted separately.
         let others = chain.remove("mina", by: "anna")
         #expect(chain.judged.isValid(others))
         chain.add("mina", by: "anna")

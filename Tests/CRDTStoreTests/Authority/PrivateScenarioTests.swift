@@ -7,7 +7,7 @@ private let member = PrivateStory.member
 private let key = PrivateStory.key
 
 extension PrivateAuthority {
-    /// Who is in, by the names of a story.
+    /// The members who are in, by the names of a story.
     func names(_ names: [String]) -> [String: Role] {
         Dictionary(
             uniqueKeysWithValues: names.compactMap { name in
@@ -86,7 +86,8 @@ struct `A private channel` {
         #expect(!authority.introduces(key(2)) && !authority.introduces(key(3)))
     }
 
-    // What makes no document: the author not in it, or not its owner, or an own one of several.
+    // What makes no document: the author not in it, or not its owner, or an own one of several
+    // members.
     @Test(arguments: [
         (PrivateSubtype.channel, [("mina", Role.owner)]),
         (.channel, [("olga", .admin), ("mina", .owner)]), (.directMessage, [("mina", .member)]),
@@ -131,7 +132,7 @@ struct `A private channel` {
         #expect(authority.names(["gil", "tom", "anna", "olga"]).count == 4)
         #expect(authority.standing(of: member("anna"))?.role == .admin)
         #expect(authority.standing(of: member("gil"))?.seat == both)
-        // Who comes in together goes together when the one who let them in should not have.
+        // Members added together are out together when the one who added them had no right to.
         let removal = story.remove("anna", by: "olga", after: [story.root], key: 2)
         let after = story.judged()
         #expect(after.verdict(on: both) == .revoked(by: removal))
@@ -189,7 +190,7 @@ struct `A private channel` {
         #expect(story.judged().fields.deletion == min(first, second))
     }
 
-    // The workspace has the first word.
+    // The verdict of the workspace comes first.
     @Test func `counts nothing that the workspace does not let stand`() {
         var story = start
         let removal = story.write(
@@ -201,7 +202,7 @@ struct `A private channel` {
         #expect(authority.verdict(on: removal) == .faulty(.notBound))
         #expect(authority.standing(of: member("mina"))?.role == .member)
         #expect(!authority.introduces(key(2)) && !authority.isValid(seat))
-        // It is in the past of what cites it all the same.
+        // It is in the past of what cites it nevertheless.
         #expect(authority.isValid(later) && authority.isAncestor(removal, of: later))
         #expect(authority.sealingEpoch(answering: [])?.epoch.keyID == key(3))
         let operations = story.operations.map { operation in

@@ -23,7 +23,7 @@ struct `The records of an end` {
         #expect(evaluator.grants(reachedByAny: ids) == all, "WSX_SEED=\(seed)")
     }
 
-    /// The same with each of them asked.
+    /// The same with each of the records examined.
     private func everyRecordReaches(_ id: OperationID, _ evaluator: AuthEvaluator) -> [OperationID]
     {
         guard var index = evaluator.indices[id] else { return [] }

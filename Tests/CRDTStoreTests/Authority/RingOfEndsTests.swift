@@ -8,8 +8,9 @@ import WorkspaceTestKit
 /// phrases to which one line of operations leads from it, or a member could make each end count in
 /// hundreds of places.
 struct `A ring of ends` {
-    /// Bob has the phrase `words` and the computer `x`. The words put in some phrases apart, of which each
-    /// names `a`, and `h`, which names `a` too and has revoked the computer some times.
+    /// Bob has the phrase `words` and the computer `x`. The phrase adds some phrases concurrently,
+    /// each of which names `a`, and `h`, which also names `a` and has revoked the computer several
+    /// times.
     private struct Ring {
         var story = Story(admins: [])
         /// The end of `a` that names `h`, which closes the ring.
@@ -74,8 +75,8 @@ struct `A ring of ends` {
         #expect(Set(atOnce.validOperations) == valid)
     }
 
-    /// Each end counts once for each grant that lists its device or one before it in its line, and the one
-    /// that closes the ring has no other one counted.
+    /// Each end counts once for each grant that lists its device or one before it in its line, and
+    /// the end that closes the ring adds no other one.
     @Test func `has no end count more often than there are grants before it`() throws {
         for (phrases, ends) in [(8, 8), (20, 20)] {
             let ring = Ring(phrases: phrases, ends: ends)
@@ -96,7 +97,8 @@ struct `A ring of ends` {
         }
     }
 
-    /// Of two words that put a phrase in others' places the first one tells behind which it stands.
+    /// Of two adddevs that put a phrase in others' places the first one decides behind which it
+    /// stands.
     @Test func `puts nobody behind two phrases of which neither came behind the other`() throws {
         var story = Story(admins: [])
         let invite = story.write("root", after: story.heads, .invite(InviteTerms(role: .member)))

@@ -10,13 +10,13 @@ struct `A role that lists a line of phrases` {
     private static let phrases = 8
     private static let ends = 12
 
-    /// Bob's phrases `words`, `p1` and so on, of which the last one has revoked `x` in words that know of no
-    /// other.
+    /// Bob's phrases `words`, `p1` and so on, of which the last one has revoked `x` in concurrent
+    /// operations.
     private struct Scene {
         var story = Story(admins: ["ann"])
         private(set) var heads: [OperationID] = []
         private(set) var devices: [DeviceID] = []
-        /// By phrase the grant under which it writes.
+        /// For each phrase the grant under which it writes.
         private var entries: [OperationID] = []
 
         init() {
@@ -49,7 +49,7 @@ struct `A role that lists a line of phrases` {
 
         private func name(_ number: Int) -> String { number == 0 ? "words" : "p\(number)" }
 
-        /// Has an admin who knows of none of the ends give a role.
+        /// Lets an admin who knows none of the ends give a role.
         mutating func give() -> OperationID {
             story.write(
                 "ann", after: heads,
@@ -66,7 +66,7 @@ struct `A role that lists a line of phrases` {
         }
     }
 
-    /// The looks that the last one of so many roles costs.
+    /// The looks that the last of so many roles costs.
     private func cost(_ roles: Int) throws -> (placing: Int, judging: Int, further: Int) {
         var scene = Scene()
         var evaluator = AuthEvaluator()
@@ -94,10 +94,11 @@ struct `A role that lists a line of phrases` {
         }
     }
 
-    /// What stands behind a phrase counts only once that has been replaced, and is not looked at until then.
+    /// An end behind a phrase counts only once that phrase is replaced, and is not examined until
+    /// then.
     @Test func `has no end judged behind a phrase that nothing has ended`() throws {
         let cost = try cost(1)
-        // Each record is found, and those in the place of the last phrase itself are judged.
+        // Each record is made, and only those in the place of the last phrase itself are judged.
         #expect(cost.judging <= cost.further + 4 * Self.ends)
     }
 
@@ -127,7 +128,8 @@ struct `A role that lists a line of phrases` {
 
     // MARK: Memory
 
-    /// The records of one place have one list of what they rest on, and one name of where they stand.
+    /// The records of one place share one list of what they rest on, and one description of the
+    /// place.
     @Test func `has its records share where they stand`() throws {
         var scene = Scene()
         _ = scene.give()
@@ -138,7 +140,7 @@ struct `A role that lists a line of phrases` {
         #expect(Set(behind.map { ObjectIdentifier($0) }).count == Self.phrases)
     }
 
-    /// Whatever comes first, the ends or the roles.
+    /// In either order of arrival of ends and roles.
     @Test(arguments: Seeds.explore(6))
     func `has each end share what it says, and where it stands with all others there`(
         seed: UInt64
@@ -174,7 +176,7 @@ struct `A role that lists a line of phrases` {
         }
     }
 
-    /// How many numbers and values stand in the tables that grow with a role.
+    /// How many numbers and values are in the tables that grow with a role.
     private func entries(_ evaluator: AuthEvaluator) -> (found: Int, standings: Int, lists: Int) {
         let placed = evaluator.placed
         let lists = placed.records.reduce(0) { $0 + $1.dependants.count }
@@ -200,14 +202,14 @@ struct `A role that lists a line of phrases` {
             let after = entries(evaluator)
             #expect(further == Self.ends * (Self.phrases + 1))
             #expect(evaluator.records.count == before.records + further + 1)
-            // The role itself is by an admin, and rests on that one's grant.
+            // The role itself is by an admin, and rests on that admin's grant.
             #expect(after.found - before.entries.found == 2)
             #expect(after.standings - before.entries.standings == Self.phrases + 1)
             #expect(after.lists - before.entries.lists <= 3 * further + 1)
         }
     }
 
-    /// A void role is taken back with all of it.
+    /// A void role is taken back with all its records.
     @Test(arguments: Seeds.explore(20))
     func `leaves nothing of it when it is taken back`(seed: UInt64) throws {
         var fuzzer = FoundDeviceFuzzer(seed: seed)

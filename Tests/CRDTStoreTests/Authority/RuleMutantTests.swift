@@ -14,7 +14,7 @@ import WorkspaceTestKit
 /// A change of the attackers or of the goals changes the seeds. `make campaign-mutants` finds new
 /// ones and prints the table.
 struct `A rule that is taken away` {
-    /// Rules that are missing, the goal that is reached then, and where.
+    /// Rules that are left out, the goal that is reached then, and where.
     struct Mutant: Sendable, CustomTestStringConvertible {
         let missing: [AuthRule]
         let goal: String
@@ -104,7 +104,8 @@ struct `A rule that is taken away` {
         Mutant(.s7, reaches: "G7", at: 687),
     ]
 
-    /// What no goal misses alone nor together with the rule that it doubles, and why.
+    /// Rules whose absence opens no goal, alone or together with the rule that doubles them, and
+    /// why.
     static let redundant: [AuthRule: String] = [
         .a1Type: """
         The context of each type is another: an invite, an end, or zeros, and for create the
@@ -122,10 +123,11 @@ struct `A rule that is taken away` {
         .a20Acts: "Only an owner gives owner (A-19), and a transfer gives nothing else (A-20).",
     ]
 
-    /// What single histories miss: those here, of `What a transfer takes (V-3)`, of `What is
-    /// confirmed (V-6)`, of `Who has ended their own part`, of `A phrase that was replaced`, of
-    /// `A device that its person revoked`, of `What a revoked device had linked`, of `Old words`, of
-    /// `Ends that were confirmed apart`, and of `A phrase that a role lists, and not the one before it`.
+    /// Rules whose absence single histories detect: those here, of `What a transfer takes (V-3)`,
+    /// of `What is confirmed (V-6)`, of `Who has ended their own part`, of `A phrase that was
+    /// replaced`, of `A device that its person revoked`, of `What a revoked device had linked`, of
+    /// `Old words`, of `Ends that were confirmed apart`, and of `A phrase that a role lists, and
+    /// not the one before it`.
     static let inHistories: Set<AuthRule> = [
         .ownEnd, .answeredEnd, .answeredBefore, .countsOthers, .v6Final, .v6Displaced, .v12Gone,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
@@ -166,7 +168,8 @@ struct `A rule that is taken away` {
         }
     }
 
-    /// A device of nobody is refused as one that nothing ties to its member (A-12), too.
+    /// A device that is bound to nobody is also refused as one that is not tied to its member
+    /// (A-12).
     @Test func `is missed where somebody comes back with a device that another one has, too`() {
         var story = Story(admins: ["ann"], members: ["bob"])
         let tablet = story.device("tablet")
@@ -203,12 +206,12 @@ struct `A rule that is taken away` {
         #expect(told == Set(AuthRule.allCases))
     }
 
-    /// In a campaign: the first world of each rule in which it is missed.
+    /// In a campaign: the first world in which the absence of each rule is detected.
     @Test(.enabled(if: Seeds.isCampaign), arguments: AuthRule.allCases.map { [$0] } + pairs)
     func `is looked for`(missing: [AuthRule]) {
         var rules = AuthRuleSet.current
         rules.missing = Set(missing)
-        // One of a pair is missed alone by another goal.
+        // One rule of a pair is detected alone by another goal.
         let goals = Self.mutants.first { $0.missing == missing && missing.count > 1 }
             .map { Set([$0.goal]) }
         let campaign = AttackCampaign<DefinitionJudge>.onDefinition(rules)

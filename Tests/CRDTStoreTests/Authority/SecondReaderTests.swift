@@ -20,7 +20,7 @@ struct `What the second reader found` {
     // V-3, V-5: what is written under a grant that a transfer took ranks as what the transfer keeps,
     // and so with the place that the device has there.
 
-    /// Who has handed the workspace over revokes a phone that was lost later.
+    /// A member who has handed the workspace over revokes a phone that was lost later.
     @Test func `the content of a phone ends with it, when its person revokes it`() throws {
         var story = Story(admins: ["ann"])
         let phone = story.write("root", after: story.heads, .addDevices([story.device("phone")]))
@@ -36,8 +36,8 @@ struct `What the second reader found` {
         #expect(limits == [.nothing])
     }
 
-    /// An heir with two devices stands in front of what is kept, and so the phrase is behind the
-    /// place that the computer has in the root.
+    /// An heir with two devices precedes what is kept, and so the phrase ranks behind the place
+    /// that the computer has in the root.
     @Test func `the content of a computer ends with it, when the phrase revokes it`() throws {
         var story = Story(admins: ["ann"])
         let second = story.write(
@@ -59,7 +59,7 @@ struct `What the second reader found` {
         #expect(limits == [.nothing])
     }
 
-    /// Behind the last that it lists, as in V-5.
+    /// Behind the last device that it lists, as in V-5.
     @Test func `a device that a transfer does not list is put out by those that it lists`() throws {
         var story = Story(admins: ["ann"])
         let start = story.heads
@@ -78,7 +78,7 @@ struct `What the second reader found` {
         #expect(isIn == [false])
     }
 
-    /// V-2: of two grants that one transfer took, and that came before it, both rank as the same.
+    /// V-2: two grants that one transfer took, and that came before it, have the same rank.
     @Test func `which of two grants is the strongest hangs on no order of arrival`() throws {
         var story = Story(admins: ["ann"])
         let start = story.heads
@@ -95,8 +95,8 @@ struct `What the second reader found` {
         #expect(named.count == 1)
     }
 
-    /// behind an unknown feature nothing is judged but that the grant lists the device;
-    /// a transfer lists what its author keeps.
+    /// after an unknown feature it is only judged whether the grant lists the device; a
+    /// transfer lists what its author keeps.
     @Test func `what a transfer keeps is a grant behind an unknown feature`() throws {
         var story = Story(admins: ["ann"])
         let feature = story.write("root", after: story.heads, .feature(isKnown: false))

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// A recovery phrase that takes the place of another one: PROTOCOL.md, 3.3, A-17 and the terms of 4.
+/// A recovery phrase that replaces another one: PROTOCOL.md, 3.3, A-17 and the terms of 4.
 struct `A new recovery phrase` {
     /// The owner has the phrase `recovery`, the computer `root` and the phone `phone`.
     struct Scene {
@@ -33,7 +33,7 @@ struct `A new recovery phrase` {
                 .removeDevice(story.device(name)))
         }
 
-        /// Who of these is in, in every order of arrival.
+        /// Which of these are in, in every order of arrival.
         func areIn(_ names: [String]) throws -> Set<[Bool]> {
             var found: Set<[Bool]> = []
             try story.inEveryOrder { evaluator in
@@ -191,7 +191,7 @@ struct `A new recovery phrase` {
         #expect(try scene.areIn(["first", "second"]) == [[true, false]])
     }
 
-    /// Nobody confirms for owners, so this is no promise: SECURITY.md says so.
+    /// Nobody confirms for owners, so this is not guaranteed: SECURITY.md says so.
     @Test func `goes with an older end of the old one, where nobody has confirmed the later`()
         throws
     {
@@ -258,7 +258,7 @@ struct `A new recovery phrase` {
         }
     }
 
-    /// A relay shows an admin's node the new phrase, and not yet the end of the old one.
+    /// A relay shows the new phrase to an admin's node, and not yet the end of the old one.
     @Test func `stays, though an admin has confirmed that the old one revoked it`() throws {
         var scene = MemberScene()
         let new = scene.write("words", under: scene.entry, after: [scene.entry], adding: "new")

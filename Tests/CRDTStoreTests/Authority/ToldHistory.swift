@@ -20,11 +20,11 @@ struct ToldHistory: Encodable {
         let dependencies: [String]
         let time: UInt64
         let grant: String?
-        /// and of A-14 the box keys.
+        /// and the box keys of A-14.
         let isWellBound: Bool
         let introduces: String?
         let names: String?
-        /// Of an adddev: a new recovery phrase.
+        /// For an adddev: a new recovery phrase.
         let takesPlace: Bool
         let action: ToldAction
         /// "valid", "void" or "fault".
@@ -33,15 +33,15 @@ struct ToldHistory: Encodable {
         let reason: String
     }
 
-    /// V-2: who a device is.
+    /// V-2: the member and role of a device.
     struct Standing: Encodable, Equatable {
         let member: String
         let role: UInt64
         let grant: String
     }
 
-    /// V-5: what reaches the content of a device under a grant, in documents where members write
-    /// and where guests do; `nil` where nothing that it writes there is valid.
+    /// V-5: what hits the content of a device under a grant, in documents where members write and
+    /// where guests do; `nil` if nothing that it writes there is valid.
     struct Content: Encodable {
         let grant: String
         let device: String
@@ -51,13 +51,13 @@ struct ToldHistory: Encodable {
 
     let name: String
     let operations: [Operation]
-    /// Every device that is listed anywhere; `nil` for who is not in.
+    /// Every device that is listed anywhere; `nil` for one that is not in.
     let standings: [String: Standing?]
-    /// The strongest role of everybody who is in.
+    /// The strongest role of every member who is in.
     let roles: [String: UInt64]
     let contents: [Content]
 
-    /// What the evaluator makes of the operations, which are in a causal order.
+    /// The evaluator's verdicts on the operations, which are in causal order.
     init(_ name: String, _ operations: [AuthOperation]) throws {
         self.name = name
         var evaluator = AuthEvaluator()
@@ -128,9 +128,9 @@ struct ToldAction: Encodable {
     var uses: UInt64?
     var expires: UInt64?
     var approve: Bool?
-    /// What is named: an invite, a revocation, the wsset that allows an invite.
+    /// The operation that it names: an invite, a revocation, the wsset that allows an invite.
     var named: String?
-    /// The request that an admit answers, or the end that a request does.
+    /// The request that an admit answers, or the end that a request answers.
     var answered: String?
     var device: String?
     var right: UInt64?
@@ -176,7 +176,7 @@ extension AuthEvaluator {
             member: member.bytes.hex, role: UInt64(max(rank.level, 0)), grant: grant.hex)
     }
 
-    /// What reaches the content of a device under a grant, where nothing has cuts.
+    /// What hits the content of a device under a grant, where nothing has cuts.
     fileprivate func ends(_ grant: OperationID, _ device: DeviceID, _ least: Role) -> [String]? {
         guard let index = indices[grant], records[index].isValid,
             let role = records[index].gives.role, role <= least,

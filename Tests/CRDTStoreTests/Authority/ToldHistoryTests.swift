@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// Random histories for the second reader, which was written from PROTOCOL.md alone and so does not
 /// share the mistakes of evaluator and definition. `make campaign-reader` writes and compares them.
 struct `Histories for the second reader` {
-    /// Where they are to be written.
+    /// The folder for the histories.
     private static let folder = ProcessInfo.processInfo.environment["WSX_HISTORIES"]
 
     @Test(
@@ -22,7 +22,7 @@ struct `Histories for the second reader` {
         try found(seed).write(into: folder)
     }
 
-    /// The reader is told verdicts of all kinds, or its agreement would mean little.
+    /// The histories contain verdicts of all kinds, or agreement would mean little.
     @Test func `have something of everything`() throws {
         var verdicts: [String: Int] = [:]
         var ended = 0
@@ -48,14 +48,14 @@ struct `Histories for the second reader` {
         return try ToldHistory("fuzzed-\(seed)", fuzzer.history.operations)
     }
 
-    /// The same, of people who replace their phrases.
+    /// The same, with people who replace their phrases.
     private func replaced(_ seed: UInt64) throws -> ToldHistory {
         var fuzzer = AuthFuzzer(seed: seed, replacesPhrases: true)
         fuzzer.run(steps: 50)
         return try ToldHistory("replaced-\(seed)", fuzzer.history.operations)
     }
 
-    /// Attackers who put together what they have seen.
+    /// Attackers who recombine what they have seen.
     private func attacked(_ seed: UInt64) throws -> ToldHistory {
         let world = AttackWorld(seed: seed, rules: .current) { EvaluatorJudge() }
         world.run(steps: 28)
@@ -69,7 +69,7 @@ struct `Histories for the second reader` {
         return try ToldHistory("handed-\(seed)", fuzzer.history.operations)
     }
 
-    /// Somebody whose devices were found.
+    /// A member whose devices were found by a thief.
     private func found(_ seed: UInt64) throws -> ToldHistory {
         var fuzzer = FoundDeviceFuzzer(seed: seed)
         fuzzer.run(steps: 40)

@@ -17,7 +17,7 @@ struct `What a transfer takes (V-3)` {
                 "root", after: story.heads, .addDevices([story.device("phone")]))
         }
 
-        /// A transfer by the phone, which then leaves as what it keeps.
+        /// A transfer by the phone, which then leaves in the role that it keeps.
         mutating func steal(keeping own: [String]) -> (given: OperationID, left: OperationID) {
             let given = story.write(
                 "phone", under: phone, after: story.heads, story.transfer(to: "ann", keeping: own))
@@ -64,7 +64,8 @@ struct `What a transfer takes (V-3)` {
         try hand.expect(["root": nil], without: [.v3Strength])
     }
 
-    /// An admission ranks as its invite, but what is about its author asks how strong that one is.
+    /// An admission ranks as its invite, but revocations aimed at its author are compared with the
+    /// author (V-9).
     @Test func `by a strong device on a weaker one's invite is taken from it by nobody weaker`()
         throws
     {
@@ -111,7 +112,8 @@ struct `What a transfer takes (V-3)` {
         ]
         try hand.expect(all)
         try hand.expect(["recovery": .owner], without: [.v3Recovery])
-        // And out of the door: what was handed over does not stay with a drawer.
+        // The drawer's phrase does not keep the role after a transfer, nor the membership after a
+        // leave.
         _ = hand.story.write("root", under: given, after: [given], .leave)
         try hand.expect(["root": nil, "recovery": nil, "phone": nil])
         try hand.expect(["recovery": .owner], without: [.v3Recovery])
@@ -143,7 +145,7 @@ struct `What a transfer takes (V-3)` {
 
     // MARK: Content
 
-    /// What ends the content of a device under the founder's grant, by both.
+    /// The ends that hit the content of a device under the founder's grant, by both.
     private func expect(
         _ ends: [OperationID], ofContentBy device: String, in story: Story,
         without missing: Set<AuthRule> = [], sourceLocation: SourceLocation = #_sourceLocation
@@ -179,7 +181,8 @@ struct `What a transfer takes (V-3)` {
         try expect([removal], ofContentBy: "root", in: story, without: [.v5Stronger])
     }
 
-    /// The phone leaves as what an old transfer had left to it; the owner has the workspace again.
+    /// The phone leaves in the role that an old transfer had left to it; the owner has the
+    /// workspace again.
     @Test func `a leave takes nothing from a device that is an owner by another grant (V-4)`()
         throws
     {
