@@ -40,7 +40,7 @@ struct `A member's word on addresses` {
             return records
         }
         #expect(given.count == 2)
-        // On another link it is given again.
+        // On another link it is sent again.
         let eve = try pair.accomplice()
         let other = try pair.visit(pair.ada, as: eve.keys, from: "10.0.1.2")
         say(other, wants: [try name(pair.bob)])
@@ -55,12 +55,12 @@ struct `A member's word on addresses` {
         say(liar, entries: [.init(bob, at: now + 2_000)])
         #expect(wishes(liar) == [try name(pair.bob)])
         let honest = try pair.visit(pair.ada, as: eve.keys, from: "10.0.1.2")
-        // The same record is asked of one peer at a time, another one at once.
+        // The same record is requested from one peer at a time, another record at once.
         say(honest, entries: [.init(bob, at: now + 2_000)])
         #expect(wishes(honest).isEmpty)
         say(honest, entries: [.init(bob, at: now + 1_000)])
         #expect(wishes(honest) == [try name(pair.bob)])
-        // Nor is it asked again on a link that has not given it.
+        // Nor is it requested again on a link that has not delivered it.
         for _ in 0..<3 {
             pair.bench.advance(2 * Limits.bookAnswerMilliseconds)
             say(liar, entries: [.init(bob, at: now + 2_000)])
@@ -89,7 +89,7 @@ struct `A member's word on addresses` {
         let ahead = pair.bench.wall + Limits.addressRecordMilliseconds - 1_000
         say(visitor, entries: [.init(home.device, at: ahead)])
         #expect(wishes(visitor) == [try name(pair.ada)])
-        // Somebody else's word in its place counts no more than the claim.
+        // Another member's record in its place counts no more than the claim.
         let foreign = AddressRecord(
             signedBy: pair.keys.signing, at: ahead,
             addresses: core.links.network.addresses.listening)

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A thief of Mallory's first device revokes her phone with it, in a past before Ada revokes that
-/// device; and a member cites it. It has no effect, and bars the phone from every later list
-/// while the phone is in.
+/// device; and a member cites the revocation. It has no effect, and bars the phone from every later
+/// list, while the phone is in.
 struct `A member who is in with a barred device` {
     private let pair: HostilePair
     private let phone: DeviceID
@@ -33,7 +33,8 @@ struct `A member who is in with a barred device` {
         try pair.hand([cited, void], as: eve.keys)
     }
 
-    /// An empty list would take all from them by a weaker role, and give nothing by a stronger one.
+    /// An empty list would take everything from her by a weaker role, and give nothing by a
+    /// stronger one.
     @Test func `is told to have no device for a role, and keeps the one they have`() throws {
         let evaluator = try pair.ada.workspace().judged.evaluator
         #expect(evaluator.isBarred(phone))

@@ -7,7 +7,8 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A thief with the key of a removed admin admits, in a past before the removal, somebody whose
-/// request waits; and a member cites it, so that everybody stores it. It has no effect, but binds.
+/// request waits; and a member cites that, so that everybody stores it. It has no effect, but
+/// binds.
 struct `A request that somebody without the right has granted` {
     private let pair: HostilePair
     private let kim: BenchNode

@@ -6,8 +6,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What members admit or create for all is confirmed by an admin's device, so that nobody can void
-/// it by claiming not to have known of it (PROTOCOL.md, V-6).
+/// What members admit or create for everybody is confirmed by an admin's device, so that nobody can
+/// void it by claiming not to have known it (PROTOCOL.md, V-6).
 struct `What a member let in or made` {
     private let bench = CoreBench()
     private let mina: BenchNode
@@ -103,7 +103,8 @@ struct `What a member let in or made` {
         #expect(try zoe.digest() == mina.digest())
     }
 
-    /// What is taken back before that is nothing to rest from: nobody delays others so.
+    /// A confirmation of what was taken back before causes no rest: nobody can delay others that
+    /// way.
     @Test func `is confirmed in a minute though something was taken back before`() throws {
         let kim = try bench.guest("Kim", of: mina)
         bench.advance(5_000)
@@ -144,7 +145,7 @@ struct `What a member let in or made` {
         for node in [mina, ada, late] { try node.take([end]) }
         bench.advance(120_000)
         for node in [mina, ada, late] {
-            // Joon's phrase is a device too, which an rmdev leaves.
+            // Joon's phrase is a device too, and an rmdev does not end it.
             let expected = ["Ada"] + (leaves ? [] : ["Joon"]) + ["Late", "Mina"]
             #expect(try node.memberNames() == expected, "\(node.name)")
             #expect(try node.log(of: "sea") == ["of Late"], "\(node.name)")
@@ -157,7 +158,7 @@ struct `What a member let in or made` {
         #expect(why?.dropFirst(2).first?["by"]?["name"] == "Mina")
     }
 
-    /// Neither by a word on nothing, nor with an accomplice's channel.
+    /// Neither by a confirmation of nothing, nor with an accomplice's channel.
     @Test(arguments: [false, true])
     func `is confirmed in a minute whatever a weaker admin confirms`(
         something: Bool
@@ -186,7 +187,7 @@ struct `What a member let in or made` {
         #expect(try confirmations(at: joon) == [device(ada), device(mina)])
     }
 
-    /// More ends of the document than an operation may cite, of a member who knows nothing of them.
+    /// More heads of the document than an operation may cite, by a member who knows none of them.
     @Test func `is confirmed though it has more ends than one operation cites`() throws {
         let runs = try ForgedLog.ends(300, of: joon)
         for node in [mina, ada, joon] { try node.take(runs) }
@@ -197,7 +198,7 @@ struct `What a member let in or made` {
         #expect(try late.digest() == mina.digest())
     }
 
-    /// One of those that it cites is an admin's, which nobody confirms.
+    /// One of the cited operations is an admin's, which nobody confirms.
     @Test func `is confirmed without a rest where a word knew nearly as much as it may`() throws {
         let runs = try ForgedLog.ends(150, of: joon)
         try ada.ok("channel.create", ["name": "land"])

@@ -28,7 +28,7 @@ struct `Somebody at the door` {
             as: device ?? own, under: held.link.secret.psk, at: ada, on: pair.bench)
     }
 
-    /// `join2` of a device alone, signed by it as it should be.
+    /// `join2` of one device, correctly signed by it.
     private func request(
         _ held: HeldLink, of device: ForeignDevice, before answerer: DeviceID
     ) -> JoinRequest {
@@ -46,7 +46,7 @@ struct `Somebody at the door` {
         #expect(try ada.requests().isEmpty)
     }
 
-    /// Or the other tests would prove nothing.
+    /// Otherwise the other tests would prove nothing.
     @Test func `comes in by what is as it should be`() throws {
         let held = try held()
         let said = try Visitor.asks(ada, as: own, with: held, on: pair.bench) {
@@ -59,7 +59,7 @@ struct `Somebody at the door` {
         }
     }
 
-    /// Having read `join1` in one session, as an answerer does, helps nobody in the next one.
+    /// Having read `join1` in one session, as an answerer does, does not help in the next one.
     @Test func `shows nothing by what was signed in another session`() throws {
         let held = try held()
         let first = try visitor(held)
@@ -89,7 +89,7 @@ struct `Somebody at the door` {
         try expectNobody(own)
     }
 
-    /// Who is proved by the link is let in, and nobody whose papers they carry.
+    /// Whoever proves to hold the link is admitted, and nobody whose signed list they present.
     @Test func `enters no device but the own`() throws {
         let held = try held()
         let other = ForeignDevice(79)
@@ -100,14 +100,14 @@ struct `Somebody at the door` {
         try expectNobody(own, other)
     }
 
-    /// One that asks for approval is not got round by knocking with one that does not.
+    /// An invite that needs approval cannot be bypassed by knocking with one that does not.
     @Test func `enters by no invite but the one that was shown`() throws {
         let (shown, other) = (try held(["uses": 9, "approve": true]), try held())
         let visitor = try visitor(shown)
         let answerer = try #require(visitor.identity?.device)
         visitor.knock(with: shown)
         try #require(visitor.joinResult == .open)
-        // It is right in everything: who shows the other invite comes in by it.
+        // Everything in it is right: whoever shows the other invite is admitted by that one.
         visitor.send(.joinRequest(request(other, of: own, before: answerer)))
         #expect(visitor.joinResult == .invalid)
         try expectNobody(own)
@@ -154,8 +154,7 @@ struct `Somebody at the door` {
         try expectNobody(own, second)
     }
 
-    /// The secret opens the door of the workspace that it was made for, whatever stands in front of
-    /// it in the link.
+    /// The secret opens the workspace that it was made for, whatever id precedes it in the link.
     @Test func `takes part in no workspace but the link's`() throws {
         let link = try InviteLink(try ada.link())
         let other = try pair.bench.node("Zoe", workspace: "elsewhere")
@@ -204,7 +203,7 @@ struct `Somebody at the door` {
         }.last
     }
 
-    /// Having read a link from a screen lets nobody make another's device one of Ada's.
+    /// A person who has read a link from a screen cannot make another's device one of Ada's.
     @Test func `becomes a device of a person by its own signature alone`() throws {
         let visitor = try linking()
         visitor.send(.linkRequest([try consent(signedBy: ForeignDevice(81))]))
@@ -214,7 +213,7 @@ struct `Somebody at the door` {
         #expect(answer(visitor) == .linked)
     }
 
-    /// The ten minutes are for the answer too, and not for the connection alone.
+    /// The ten minutes apply to the answer too, and not only to the connection.
     @Test func `becomes no device after ten minutes, on a link that stands since before`() throws {
         let visitor = try linking()
         pair.bench.advance(DeviceLink.lifetimeMilliseconds)

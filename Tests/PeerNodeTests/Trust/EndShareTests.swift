@@ -10,7 +10,7 @@ import WorkspaceTestKit
 /// grants without knowing them (PROTOCOL.md, 4.0.3, V-10, and 4.0.4, S-5).
 struct `The cost of ends that count again` {
     private let pair: HostilePair
-    /// What Mallory's own keys sign.
+    /// Signed with Mallory's own keys.
     private let first: ForgedLog
 
     init() throws {
@@ -19,7 +19,7 @@ struct `The cost of ends that count again` {
         pair.takeOver()
     }
 
-    /// What is left of the share of a member at a node.
+    /// What remains of a member's share at a node.
     private func left(of member: MemberID, at node: BenchNode) throws -> Int {
         try left(of: member.bytes, at: node)
     }
@@ -34,7 +34,7 @@ struct `The cost of ends that count again` {
         return left
     }
 
-    /// Mallory links a phone, and revokes it by forks that do not know of each other.
+    /// Mallory links a phone, and revokes it by concurrent forks.
     private func ends(_ count: Int) throws -> (
         link: ForgedLog, phone: DeviceID, all: [SignedOperation]
     ) {
@@ -66,9 +66,9 @@ struct `The cost of ends that count again` {
         return admin
     }
 
-    /// Ada removes that one, and everybody hears of it.
+    /// Ada removes that admin, and everybody hears of it.
     ///
-    /// - Returns: whose share pays for what they write as if before.
+    /// - Returns: the member whose share pays for what the admin writes as if before.
     private func remove(_ keys: ForeignDevice) throws -> [UInt8] {
         try pair.ada.ok("member.remove", ["member": "Eve"])
         pair.bench.advance(5_000)
@@ -95,7 +95,7 @@ struct `The cost of ends that count again` {
         try pair.hand([given], to: pair.bob, as: eve.keys)
         #expect(try !pair.bob.workspace().judged.evaluator.isValid(given.id))
         #expect(try left(of: pair.known.member, at: pair.bob) == hers)
-        // One unit, and what is judged for it.
+        // One unit, and the cost of judging it.
         #expect(try left(of: payer, at: pair.bob) < before - 1)
     }
 
@@ -128,7 +128,7 @@ struct `The cost of ends that count again` {
         let given = eve.log.write(role(with: phone, .member), knowing: heads)
         try pair.hand([given], to: pair.bob, as: eve.keys)
         let before = try left(of: payer, at: pair.bob)
-        // Among others it may have another verdict, so it is judged again.
+        // In another set of operations it may have another verdict, so it is judged again.
         try pair.ada.ok("invite.create")
         pair.bench.advance(5_000)
         try pair.hand([given], to: pair.bob, as: eve.keys)
@@ -154,13 +154,14 @@ struct `The cost of ends that count again` {
             #expect(try pair.bob.workspace().judged.evaluator.isValid(given.id))
         }
         #expect(try left(of: ada, at: pair.bob) == before - roles)
-        // Each role has the ends judged once more, and says of them that they count elsewhere.
+        // Each role causes the ends to be judged once more, and reports that they count under it.
         let paid = hers - (try left(of: pair.known.member, at: pair.bob))
         #expect(paid >= roles * (count / Limits.authorityVerdictsPerUnit))
         #expect(paid <= 2 * roles * (count / Limits.authorityVerdictsPerUnit))
         #expect(try pair.bob.workspace().judged.evaluator.bestGrant(of: phone) == nil)
     }
-    /// Whose the devices are is looked up among all ends of theirs, and 64 looks count as one more end.
+    /// The members of the devices are looked up among all their ends, and 64 looks count as one
+    /// more end.
     @Test func `is paid for with what it takes to see whose devices a role lists`() throws {
         let unit = Limits.authorityVerdictsPerUnit
         let (link, phone, all) = try ends(2 * unit - 2)
@@ -174,8 +175,8 @@ struct `The cost of ends that count again` {
             try pair.hand([given], to: pair.bob, as: try ForeignDevice(of: pair.ada))
             #expect(try pair.bob.workspace().judged.evaluator.isValid(given.id))
         }
-        // One unit for the verdicts, and two for the ends, of which the last two are such looks. What has come
-        // back meanwhile is less than two.
+        // One unit for the verdicts, and two for the ends, of which the last two are such looks.
+        // The share has refilled by less than two meanwhile.
         let paid = before - (try left(of: pair.known.member, at: pair.bob))
         #expect(paid > 3 * roles - 2 && paid <= 3 * roles)
     }

@@ -10,11 +10,11 @@ import WorkspaceTestKit
 /// A11: the member who answers a newcomer puts one of her own devices into the list, or another box
 /// key, to act or read as the newcomer.
 struct `A member who answers a newcomer with another list (A11)` {
-    /// What she makes of the list that was signed before her.
+    /// How she changes the list that was signed before her.
     enum Change: String, CaseIterable {
         case another, instead, inFront, behindTheDevice, alone, boxOfDevice, boxOfPhrase, signature
 
-        /// The same keys, or fewer; where it says so under the name of her own device.
+        /// The same keys, or fewer; for some changes under the name of her own device.
         func list(_ signed: [DeviceEntry], _ evil: DeviceEntry) -> [DeviceEntry] {
             let (phrase, device) = (signed[0], signed[1])
             switch self {
@@ -46,7 +46,7 @@ struct `A member who answers a newcomer with another list (A11)` {
         }
     }
 
-    /// All the others refuse it, though she is an admin and holds the link herself.
+    /// All the others refuse it, although she is an admin and holds the link herself.
     @Test(arguments: Change.allCases)
     func `is refused by all others`(change: Change) throws {
         let pair = try HostilePair(role: "admin")
@@ -60,7 +60,7 @@ struct `A member who answers a newcomer with another list (A11)` {
         let company = held.company(of: member, before: pair.keys.id)
         let signed = [ListedDevice.own(Self.phrase), .own(Self.kim)].signed(entering: company)
         let forged = Self.forged(change, signed, company)
-        // Under the newcomer's name, and under the one that her list would give.
+        // Under the newcomer's id, and under the one that her list would give.
         for name in [member, HomeIdentity.member(of: forged[0].device, salt: pair.workspace.bytes)]
         {
             var log = start
@@ -69,7 +69,7 @@ struct `A member who answers a newcomer with another list (A11)` {
             guard change != .alone || name == member else { continue }
             try pair.expectFault(log.write(payload, knowing: heads), "\(change)")
         }
-        // What was signed before her is good in her own hands.
+        // What was signed before her is valid when she uses it unchanged.
         var log = start
         let good = log.write(
             .admit(held.joiner(member, signed), keyID: keyID, wraps: [], request: nil),
@@ -82,7 +82,7 @@ struct `A member who answers a newcomer with another list (A11)` {
         try pair.expectPeace()
     }
 
-    /// Nor is a recorded join of any use to somebody who did not answer it (G16).
+    /// Nor is a recorded join of use to somebody who did not answer it (G16).
     @Test func `brings a recorded join to nobody else's admission`() throws {
         let pair = try HostilePair(role: "admin")
         let held = try HeldLink(try pair.mallory.link(["uses": 9]), known: pair.mallory)
@@ -100,7 +100,7 @@ struct `A member who answers a newcomer with another list (A11)` {
         try pair.expectFault(log.write(payload, knowing: heads), "signed before Bob")
     }
 
-    /// The newcomer notices, whatever the others would say: nothing of the workspace stays.
+    /// The newcomer notices, whatever the others would say: nothing of the workspace is kept.
     @Test(arguments: [Change.another, .boxOfDevice, .alone, nil])
     func `does not deceive the newcomer`(change: Change?) throws {
         let pair = try HostilePair(role: "admin")
@@ -112,7 +112,7 @@ struct `A member who answers a newcomer with another list (A11)` {
             "link": .string(answerer.link), "name": "Kim", "timeout_ms": 5_000,
         ]
         if change == nil {
-            // The false answerer would be a good one if she changed nothing.
+            // The false answerer would be a valid one if she changed nothing.
             try kim.ok("workspace.join", parameters)
             return
         }
@@ -123,13 +123,13 @@ struct `A member who answers a newcomer with another list (A11)` {
         #expect(try kim.ok("workspace.list").items.isEmpty)
         #expect(try kim.rowCount("operation") == 0)
         #expect(try kim.rowCount("epoch_key") == 0)
-        // Somebody honest lets them in.
+        // An honest member admits them.
         pair.bench.advance(60_000)
         try kim.join(try pair.ada.link())
         #expect(try kim.digest() == pair.ada.digest())
     }
 
-    /// She holds the secret, answers for another workspace than the link's, and lets them into it.
+    /// She holds the secret, answers for another workspace than the link's, and admits them to it.
     @Test func `leads nobody into another workspace than the link's`() throws {
         let pair = try HostilePair(role: "admin")
         let other = try pair.bench.node("Zoe", workspace: "elsewhere").workspace().id
@@ -163,7 +163,7 @@ struct `A member who answers a newcomer with another list (A11)` {
         try kim.ok("message.send", ["channel": "general", "text": "in"])
     }
 
-    /// Nor by saying nothing, at the door or after everything was asked.
+    /// Nor by staying silent, at the handshake or after everything was asked.
     @Test(arguments: [AnswererSilence.atTheDoor, .whenAsked])
     func `keeps nobody out by silence`(silence: AnswererSilence) throws {
         try expectWayIn { try FalseAnswerer($0, silence: silence, besides: $0.ada) }
@@ -204,8 +204,8 @@ struct `A member who answers a newcomer with another list (A11)` {
         #expect(kim.host?.core.links.network.joining.joins.isEmpty == true)
     }
 
-    /// An answerer that claims to have asked an admin, and asks none, is waited for ten minutes, or
-    /// until the user asks again.
+    /// An answerer that claims to have asked an admin, and has asked none, is waited for during ten
+    /// minutes, or until the user asks again.
     @Test(arguments: [false, true])
     func `is not waited for without end`(isAskedAgain: Bool) throws {
         let pair = try HostilePair(role: "admin")
@@ -239,10 +239,10 @@ private final class FalseAnswerer {
     private let visitor: Visitor
 
     /// - Parameters:
-    ///   - code: what she answers instead of admitting anybody; that an admin has to approve only
-    ///     to whoever has asked.
-    ///   - other: who is at the second address of the link.
-    ///   - named: the workspace of the link, where it is not the one that she answers for.
+    ///   - code: her answer instead of an admission; that an admin has to approve she answers only
+    ///     to a request.
+    ///   - other: the member at the second address of the link.
+    ///   - named: the workspace of the link, if it is not the one that she answers for.
     init(
         _ pair: HostilePair, refusing code: JoinResult.Code? = nil,
         silence: AnswererSilence? = nil, besides other: BenchNode? = nil,

@@ -10,11 +10,11 @@ import WorkspaceTestKit
 /// A14: very many authority operations by a removed member, and by a member. Their cost is counted
 /// in rows, judged operations and waiting bytes; `Causal pasts` counts the work of judging.
 struct `A flood of authority operations (A14)` {
-    /// What somebody who was removed writes as if that had not been heard of.
+    /// What a removed member writes as if they had not heard of the removal.
     enum Shape: String, CaseIterable {
         case oneLog, incarnations, large
 
-        /// So many of them, beside the removal.
+        /// That many of them, besides the removal.
         func operations(_ count: Int, of table: Table) -> [SignedOperation] {
             var log = table.log
             return (0..<count).map { number in
@@ -60,7 +60,7 @@ struct `A flood of authority operations (A14)` {
 
         func rows() throws -> [HostileRows] { try pair.honest.map { try HostileRows($0) } }
 
-        /// Whether others are served: what a member writes is taken at once.
+        /// Whether others are served: what a member writes is accepted at once.
         func expectService() throws {
             try pair.bob.ok("channel.create", ["name": "plans"])
             pair.bench.advance(2_000)
@@ -70,7 +70,7 @@ struct `A flood of authority operations (A14)` {
         }
     }
 
-    /// What a member may write at once, and what comes back of it while the test goes on.
+    /// What a member may write at once, and what the share refills during the test.
     private static func isShare(_ count: Int) -> Bool { (share...share + 8).contains(count) }
 
     /// Of a member with one device.
@@ -89,7 +89,7 @@ struct `A flood of authority operations (A14)` {
         for node in table.pair.honest {
             let core = try #require(node.host?.core)
             #expect(core.log.waiting.byteCount == 0)
-            // Behind a member's share nobody looks at more of it.
+            // Beyond a member's share nobody examines more of it.
             let isDelayed =
                 core.log.shares.authorityBudget.delayed[table.pair.known.member.bytes] != nil
             #expect(isDelayed == (count > Self.share))
@@ -97,7 +97,8 @@ struct `A flood of authority operations (A14)` {
         try table.expectService()
     }
 
-    /// Who brings one old word of somebody's again and again uses up nothing of theirs.
+    /// A peer that brings an old operation of another member again and again uses up nothing of
+    /// that member's share.
     @Test func `is not made of one operation that is brought very often`() throws {
         let table = try Table()
         try table.pair.removeMallory()
@@ -128,7 +129,7 @@ struct `A flood of authority operations (A14)` {
         try table.expectService()
     }
 
-    /// S-4: who is nobody may bring 64 of them; then that host waits, and no other.
+    /// S-4: a device without a grant may bring 64 of them; then that host waits, and no other.
     /// Others behind the same address may be in, and nobody has heard of it yet.
     @Test func `ends the link of an outsider, and the next of that host with the first`() throws {
         let table = try Table()
@@ -151,7 +152,7 @@ struct `A flood of authority operations (A14)` {
         try table.expectService()
     }
 
-    /// S-4: what cites what nobody has cannot be judged, and would wait without number.
+    /// S-4: what cites unavailable operations cannot be judged, and would wait without bound.
     @Test func `ends the link of an outsider by what waits unasked`() throws {
         let table = try Table()
         try table.pair.removeMallory()
@@ -171,7 +172,8 @@ struct `A flood of authority operations (A14)` {
         try table.expectService()
     }
 
-    /// What waits for what nobody has is bounded for an outsider, and goes with the link.
+    /// What waits for unavailable operations is bounded for an outsider, and is dropped with the
+    /// link.
     @Test func `that cites what nobody has waits in a bounded room`() throws {
         let table = try Table()
         try table.pair.removeMallory()
@@ -200,7 +202,7 @@ struct `A flood of authority operations (A14)` {
         try table.expectService()
     }
 
-    /// Void and valid by turns: what was valid here stays, and nothing behind it comes.
+    /// Void and valid by turns: what was valid here stays, and nothing after it arrives.
     @Test func `is a member's share while she is in, and nothing behind her removal`() throws {
         let table = try Table()
         let operations = Shape.oneLog.operations(1_200, of: table)
@@ -222,13 +224,13 @@ struct `A flood of authority operations (A14)` {
                 Array(operations.suffix(500)), as: table.eve.keys)
             #expect(try table.rows().map(\.judged) == removed.map(\.judged))
             #expect(try table.rows().map(\.operations) == removed.map(\.operations))
-            // Her share comes back in an hour, and brings her nothing.
+            // Her share refills in an hour, and is of no use to her.
             table.pair.bench.advance(3_600_000)
         }
         try table.expectService()
     }
 
-    /// The removal at one node cites what the other one may not take any more (S-5).
+    /// The removal at one node cites what the other one may not accept any longer (S-5).
     @Test func `does not keep its author from being removed`() throws {
         let table = try Table()
         let count = Self.share + 8
@@ -251,8 +253,8 @@ struct `A flood of authority operations (A14)` {
         try table.expectService()
     }
 
-    /// A member's valid operation above what was removed: Mallory's share, then what the member may
-    /// need of others.
+    /// A member's valid operation on top of what was removed: Mallory's share, then what the member
+    /// may need of others.
     @Test func `that a member cites fills no more than that member's share besides`() throws {
         let table = try Table()
         try table.pair.removeMallory()
@@ -280,7 +282,7 @@ struct `A flood of authority operations (A14)` {
         try table.expectService()
     }
 
-    /// S-5: however many devices she links, they have one share, and little besides.
+    /// S-5: all devices that she links have one share together, and a little more.
     @Test(arguments: [(6, false), (24, false), (24, true)])
     func `of many devices of one member is little more than one member's share`(
         count: Int, isEarly: Bool
@@ -306,11 +308,11 @@ struct `A flood of authority operations (A14)` {
             }
             all.append((added, said))
         }
-        // The weakest first: each is the strongest that is known when it comes.
+        // The weakest first: each is the strongest that is known when it arrives.
         all.sort { $0.added.id > $1.added.id }
         if isEarly {
-            // Her own share is used up; what the devices say waits for what makes them known, and
-            // a device that nobody knows speaks for nobody.
+            // Her own share is used up; what the devices write waits for what makes them known, and
+            // a device that is not known has no share.
             let own = Shape.oneLog.operations(Self.share + 40, of: table)
             try table.pair.hand(own, as: table.pair.keys)
             try table.pair.hand(all.flatMap { $0.said + [$0.added] }, as: table.pair.keys)
@@ -318,7 +320,8 @@ struct `A flood of authority operations (A14)` {
             try table.pair.bring(all.flatMap { [$0.added] + $0.said }, as: table.pair.keys)
         }
         for (before, after) in zip(start, try table.rows()) {
-            // Those of some fill the common one, and the strongest go on with a little each.
+            // Operations of some fill the common share, and the strongest devices go on with a
+            // little each.
             let shares = isEarly ? 0 : min(count, Limits.linkedDeviceSharesMax + 1)
             let most = Self.share + shares * Limits.authorityBurstPerLinkedDevice
             let taken = after.judged - before.judged

@@ -14,7 +14,7 @@ struct ForeignDevice {
     /// What it shows in handshakes.
     let identity: LocalIdentity
 
-    /// A device that nobody knows.
+    /// A device that is in no workspace.
     init(_ seed: UInt64) {
         let random = SeededRandom(seed: seed)
         signing = SigningKey(using: random)
@@ -24,7 +24,7 @@ struct ForeignDevice {
             store: StoreID(random.bytes(16)))
     }
 
-    /// The keys of a node, in the hands of a test.
+    /// The keys of a node, held by a test.
     init(of node: BenchNode) throws {
         let core = try #require(node.host?.core)
         let home = try #require(core.session.home)
@@ -35,7 +35,7 @@ struct ForeignDevice {
 
     var id: DeviceID { signing.device }
 
-    /// The member that it would be the first device of.
+    /// The member whose first device it would be.
     func member(in workspace: WorkspaceID) -> MemberID {
         HomeIdentity.member(of: id, salt: workspace.bytes)
     }
@@ -43,7 +43,7 @@ struct ForeignDevice {
 
 /// One place in a list of devices.
 enum ListedDevice {
-    /// As it stands signed in an operation.
+    /// As it is signed in an operation.
     case copied(DeviceEntry)
     /// A device of the attacker's, which signs the list.
     case own(ForeignDevice)
@@ -73,8 +73,8 @@ enum ListedDevice {
 }
 
 extension [ListedDevice] {
-    /// The list with own signatures wherever there are own keys; an own device that stands before
-    /// another signs as its recovery device.
+    /// The list with own signatures wherever the keys are known; an own device that precedes
+    /// another one signs as its recovery device.
     func signed(entering company: DeviceCompany, mayRecover: Bool = true) -> [DeviceEntry] {
         let keys = map(\.unsigned)
         return enumerated().map { place, listed in
@@ -91,7 +91,7 @@ extension [ListedDevice] {
     }
 }
 
-/// The link of an invite in hostile hands: it proves any list.
+/// The link of an invite held by an attacker: it proves any list.
 struct HeldLink {
     let link: InviteLink
     let invite: OperationID
@@ -112,7 +112,7 @@ struct HeldLink {
             })
     }
 
-    /// In which company somebody enters by it before a device that answers.
+    /// The company in which a member enters by it before a device that answers.
     func company(of member: MemberID, before answerer: DeviceID) -> DeviceCompany {
         .joining(workspace, by: invite, before: answerer, member: member)
     }
@@ -126,7 +126,7 @@ struct HeldLink {
             proof: proof(of: member, devices), name: "Mallory", answering: answering)
     }
 
-    /// What a request or an admission says of a list. The name opens for nobody.
+    /// The fields of a request or an admission with a list. Nobody can open the name.
     func joiner(
         _ member: MemberID, _ devices: [DeviceEntry], answering: OperationID? = nil
     ) -> AuthorityPayload.Joiner {
@@ -145,7 +145,7 @@ struct HeldLink {
 }
 
 extension Workspace {
-    /// The devices with which somebody came in: what everybody may copy.
+    /// The devices with which a member came in, which everybody may copy.
     func entries(of member: MemberID) throws -> [DeviceEntry] {
         for id in authorityOrder {
             switch authority[id]?.payload {

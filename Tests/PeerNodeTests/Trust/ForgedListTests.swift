@@ -10,7 +10,7 @@ import WorkspaceTestKit
 /// A10: a join with the name of a member, and a list of devices copied from the authority document,
 /// with one of the attacker's among them.
 struct `A list of others' devices with one of one's own (A10)` {
-    /// The doors that a stranger can hold.
+    /// The invites that a stranger can hold.
     static let doors = ["member", "guest", "used", "approve", "address"]
 
     private static func door(_ name: String, of pair: HostilePair) throws -> HeldLink {
@@ -60,7 +60,7 @@ struct `A list of others' devices with one of one's own (A10)` {
         try pair.expectPeace()
     }
 
-    /// The test's own lists are good where they name nobody else, or this would prove nothing.
+    /// The test's own lists are valid if they name nobody else, or this would prove nothing.
     @Test func `would come in if it were one's own alone`() throws {
         let pair = try HostilePair()
         let held = try Self.door("member", of: pair)

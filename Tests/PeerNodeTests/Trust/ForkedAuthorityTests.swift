@@ -9,7 +9,8 @@ import WorkspaceTestKit
 /// PROTOCOL.md, 2.1: branches of authority documents are unbounded, since each of their operations
 /// may affect others.
 struct `A log of the authority document that forks very often` {
-    /// A dozen words at one place, of which others have cited one, and then all lose their effect.
+    /// A dozen operations at one place, of which others have cited one, and then all lose their
+    /// effect.
     @Test func `is the same after a start, and at a newcomer`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

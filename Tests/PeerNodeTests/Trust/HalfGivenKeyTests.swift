@@ -8,8 +8,8 @@ import WorkspaceTestKit
 
 /// Kim creates a private document and gives its key to some of its members.
 struct `A private document whose key some were given` {
-    /// Ada, who owns the workspace and is in nothing else; Mina, Nora and Kim, who have been there for
-    /// long.
+    /// Ada, who owns the workspace and is in nothing else; Mina, Nora and Kim, who have been there
+    /// for a long time.
     private struct Table {
         let bench = CoreBench()
         let ada: BenchNode
@@ -24,7 +24,8 @@ struct `A private document whose key some were given` {
             nora = try bench.guest("Nora", of: ada)
             kim = try bench.guest("Kim", of: ada)
             bench.advance(60_000)
-            // Who came in long ago asks nobody for what it knows nothing of.
+            // A device that came in long ago asks nobody for a document that it knows nothing
+            // about.
             for node in [mina, nora, kim] { try node.workspace().seat.joined = 0 }
         }
 
@@ -57,8 +58,8 @@ struct `A private document whose key some were given` {
         /// Makes the document, and mails its key.
         ///
         /// - Parameters:
-        ///   - bound: what its id is smaller than.
-        ///   - wrong: who is sent another key.
+        ///   - bound: an upper bound of its id.
+        ///   - wrong: who gets another key.
         func make(
             _ subtype: PrivateSubtype, named name: String? = nil, below bound: DocumentID? = nil,
             for receiver: BenchNode, wrong: BenchNode? = nil
@@ -107,7 +108,7 @@ struct `A private document whose key some were given` {
         #expect(try mina.log(of: "@Nora, @Kim").last == "thanks")
     }
 
-    /// Of two people who made it has given it to the other one, or to nobody; and once is enough.
+    /// In a pair, the maker has given it to the other one, or to nobody; and once is enough.
     @Test func `is written to without a new one by who made it and in pairs`() throws {
         let table = try Table()
         func keys(at node: BenchNode, people: Int) throws -> Int {

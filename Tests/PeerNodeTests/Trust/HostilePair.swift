@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Ada, who owns the workspace, and Bob, a member, are honest. Mallory joined like everybody else,
-/// and the test holds her keys since.
+/// and the test has held her keys since.
 struct HostilePair {
     let bench = CoreBench()
     let ada: BenchNode
@@ -16,11 +16,11 @@ struct HostilePair {
     /// Her node, which does not run.
     let mallory: BenchNode
     let keys: ForeignDevice
-    /// The workspace as Mallory's node knew it last.
+    /// The workspace as Mallory's node last knew it.
     let known: Workspace
     private let discovery: SymmetricKey
 
-    /// - Parameter role: what Mallory is.
+    /// - Parameter role: Mallory's role.
     init(role: String = "member") throws {
         ada = try bench.node("Ada")
         bob = try bench.guest("Bob", of: ada)
@@ -40,10 +40,10 @@ struct HostilePair {
     var honest: [BenchNode] { [ada, bob] }
     var workspace: WorkspaceID { known.id }
 
-    /// From now on nobody but the test speaks for Mallory.
+    /// From now on only the test speaks for Mallory.
     func takeOver() { mallory.kill() }
 
-    /// Somebody who knows the secret of members, on a link to a node, with the workspace open.
+    /// A peer that knows the secret of members, on a link to a node, with the workspace open.
     func visit(
         _ node: BenchNode, as device: ForeignDevice? = nil, from host: String = "10.0.1.1"
     ) throws -> Visitor {
@@ -72,9 +72,9 @@ struct HostilePair {
         return try #require(ends?.first)
     }
 
-    /// Announces operations to both, who ask for them, on one link each.
+    /// Announces operations to both, which request them, on one link each.
     ///
-    /// - Parameter operations: those of one log behind one another.
+    /// - Parameter operations: those of one log in their order.
     func bring(_ operations: [SignedOperation], as device: ForeignDevice) throws {
         let served = runs(of: operations)
         for node in honest {
@@ -87,7 +87,7 @@ struct HostilePair {
         bench.advance(1_000)
     }
 
-    /// What Ada's next operation would cite, and first operations of logs of Mallory's besides.
+    /// What Ada's next operation would cite, and first operations of Mallory's logs as well.
     func heads(and others: [SignedOperation]) throws -> [OperationReference] {
         try ForgedLog.heads(of: ada)
             + others.map {
@@ -108,11 +108,11 @@ struct HostilePair {
         try hand(operations.map { $0.run(in: workspace) }, to: node, as: device)
     }
 
-    /// Hands over runs, whatever they are.
+    /// Hands over runs of any kind.
     func hand(_ runs: [OperationRun], to node: BenchNode, as device: ForeignDevice) throws {
         try node.inTurn { core, known in
             for run in runs {
-                // A number of no link: who brings it is a member for the room that it gets.
+                // A number that no link has: for the room that it gets, the bringer is a member.
                 _ = try core.acceptAtOnce(
                     run, in: known, from: .peer(device.id, source: 1_000_000, isBackfill: false))
             }
@@ -160,7 +160,7 @@ struct HostilePair {
         }
     }
 
-    /// What the honest agree on in the end: Ada owns it, and both can speak and be heard.
+    /// What the honest nodes agree on in the end: Ada owns it, and both can write and are received.
     func expectPeace(_ location: SourceLocation = #_sourceLocation) throws {
         let count = try ada.log().count
         for (number, node) in honest.enumerated() {
@@ -179,7 +179,8 @@ struct HostilePair {
 }
 
 extension [SignedOperation] {
-    /// As somebody who cites them is missed one by one: what is void is taken while it is waited for.
+    /// In the order in which a node that misses them requests them: a void operation is accepted
+    /// while it is waited for.
     var inOrderOfCiting: [SignedOperation] { sorted { $0.id < $1.id } }
 }
 
@@ -197,7 +198,7 @@ struct HostileRows: Equatable {
 }
 
 extension BenchNode {
-    /// Why its links ended, the oldest first, as its log has it. Peers are not told.
+    /// Why its links ended, the oldest first, from its log. Peers are not told.
     var endings: [String] {
         log.compactMap { line in
             guard line.hasPrefix("link.closed") else { return nil }

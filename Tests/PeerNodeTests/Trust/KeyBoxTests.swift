@@ -33,7 +33,7 @@ struct `Very many boxes with keys (A15)` {
             node.kill()
         }
 
-        /// A new key in a box for Ada, behind others for her that hold nothing.
+        /// A new key in a box for Ada, after others for her that contain nothing.
         func rekey(behind junkCount: Int = 0) throws -> Rekey {
             let core = try #require(pair.ada.host?.core)
             let home = try #require(core.session.home)
@@ -49,7 +49,7 @@ struct `Very many boxes with keys (A15)` {
             return Rekey(keyID: key.keyID, wraps: wraps, olderKeys: [])
         }
 
-        /// So many operations with a box each, in logs of their own.
+        /// That many operations with a box each, in logs of their own.
         func operations(
             _ count: Int, _ payload: (Rekey) -> AuthorityPayload
         ) throws -> [SignedOperation] {
@@ -100,7 +100,7 @@ struct `Very many boxes with keys (A15)` {
         let operations = try table.operations(60, table.revocation)
         try table.pair.bring(operations, as: table.eve.keys)
         #expect(try table.held == before)
-        // Not even where a member cites them, so that they are stored.
+        // Not even if a member cites them, so that they are stored.
         var above = table.eve.log
         let cited = above.write(
             .createDocument(type: 1, nonce: [UInt8](repeating: 1, count: 16)),
@@ -123,7 +123,7 @@ struct `Very many boxes with keys (A15)` {
         let most = try table.held
         let share =
             before + Limits.authorityBurstPerMember + Limits.authorityBurstPerDevice
-        // What comes back of it meanwhile, and a key that the owner makes herself.
+        // What the share refills meanwhile, and a key that the owner makes herself.
         #expect((share...share + 5).contains(most))
         let core = try #require(table.pair.ada.host?.core)
         #expect(core.session.vault.count <= Limits.keysInMemoryMax)
@@ -135,7 +135,7 @@ struct `Very many boxes with keys (A15)` {
         try table.pair.expectPeace()
     }
 
-    /// However many boxes for one device an operation has, the first two are tried.
+    /// Of the boxes for one device in an operation only the first two are tried.
     @Test func `for one device in one operation are tried twice`() throws {
         let table = try Table()
         let rekeys = try [0, 1, 2, 1_000].map { try table.rekey(behind: $0) }

@@ -22,7 +22,7 @@ struct `Keys that an owner's node changes unasked` {
         try endDevices(40, linkedBy: log, under: grant)
     }
 
-    /// How many operations that do nothing but change the key a node has.
+    /// How many operations a node has that only change the key.
     private static func changes(at node: BenchNode) throws -> Int {
         try node.workspace().authority.values
             .filter { if case .rekey = $0.payload { true } else { false } }.count
@@ -65,12 +65,12 @@ struct `Keys that an owner's node changes unasked` {
     @Test func `are as many as leave room for what the owner says`() throws {
         #expect(try changes() == Int(Limits.keyChangesAtOnce))
         #expect(try pair.ada.workspace().sealingKey?.answersAll == false)
-        // What is said meanwhile is said under the newest key.
+        // What is sent meanwhile is sealed under the newest key.
         try pair.ada.send("meanwhile")
         pair.bench.advance(2_000)
         #expect(try pair.bob.log() == ["meanwhile"])
         #expect(try changes() == Int(Limits.keyChangesAtOnce))
-        // What others take of her leaves room for more than twice as much.
+        // Her shares at other nodes leave room for more than twice as much.
         let device = try #require(pair.ada.host?.core.session.home).device
         let own = try pair.ada.workspace().authority.values.filter { $0.log.device == device }
         #expect(own.count < Limits.authorityBurstPerMember / 2)

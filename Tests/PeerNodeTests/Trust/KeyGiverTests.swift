@@ -9,7 +9,7 @@ import WorkspaceTestKit
 /// Who introduces the group key: every member may end their own devices, and such an
 /// operation can name one.
 struct `A group key` {
-    /// The end of an own device that names a key, with boxes for all who may hold one.
+    /// The revocation of an own device that names a key, with boxes for all who may hold one.
     private func ending(
         _ device: DeviceID, naming key: SymmetricKey, as name: KeyID? = nil, by node: BenchNode
     ) throws -> AuthorityPayload {
@@ -36,7 +36,8 @@ struct `A group key` {
         try #require(node.host?.core.session.ownDevice)
     }
 
-    /// Under which key a node writes, and whether the secret of links that it gives is one of members.
+    /// Under which key a node writes, and whether the discovery secret that it gives is a members'
+    /// one.
     private func expectNobody(
         knowing key: SymmetricKey, at nodes: [BenchNode], _ note: String
     ) throws {
@@ -71,8 +72,8 @@ struct `A group key` {
         #expect(try table.bob.log().last == "not for guests")
     }
 
-    /// Where nobody is in who gave a key, the newest of those that members gave seals until an admin
-    /// has changed it.
+    /// If nobody is in who introduced a key, the newest key by a member seals until an admin has
+    /// changed it.
     @Test func `is made by no guest, though all are out who made one`() throws {
         let table = try GuestTable()
         let (ada, bob, cleo, gita) = (table.ada, table.bob, table.cleo, table.gita)
@@ -95,7 +96,7 @@ struct `A group key` {
         #expect(workspace.sealingKey != nil)
     }
 
-    /// Wim was away while an admin removed Joon, and ends a device, which is a deeper word.
+    /// Wim was away while an admin removed Joon, and revokes a device with a deeper operation.
     @Test func `is the one that knows what admins said, where none knows everything`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
@@ -155,7 +156,7 @@ struct `A group key` {
         #expect(try mina.memberNames() == ["Ada", "Mina", "Wim"])
         let after = try #require(try mina.workspace().sealingKey)
         #expect(after.answersAll)
-        // Under the older one, with all of that in its past; somebody else would bring it.
+        // Under the older one, with all of that in its past; another peer would bring it.
         var log = try ForgedLog(joon, incarnation: 90)
         let said = log.write(
             try ending(device(tablet), naming: key, by: mina),
@@ -167,7 +168,8 @@ struct `A group key` {
         try expectNobody(knowing: key, at: [mina], "a leaver's, later")
     }
 
-    /// Nobody is asked about somebody any more who has left; an admin ends what is left of that.
+    /// A plain member cannot end what a member who left may still do with an older device; an
+    /// admin's removal can.
     @Test func `changes nothing for who left by a younger device, and a removal does`() throws {
         let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
@@ -182,7 +184,7 @@ struct `A group key` {
             let nonce = [UInt8](repeating: number, count: 16)
             let said = log.write(
                 .createDocument(type: 1, nonce: nonce), knowing: try ForgedLog.heads(of: mina))
-            // What has no effect, and is of somebody who is out, is not even kept.
+            // An operation without effect by a member who is out is not even kept.
             do { try mina.take([said.run(in: document)]) } catch is RefusedRun { return false }
             return try mina.workspace().judged.evaluator.isValid(said.id)
         }
@@ -205,7 +207,7 @@ struct `A group key` {
         table.bench.advance(5_000)
         let new = try #require(GuestTable.workspace(of: table.ada).sealingKey).id
         #expect(new != old)
-        // The name of the old one, and boxes with anything in them.
+        // The name of the old one, and boxes with arbitrary content.
         let chance = SymmetricKey(using: SeededRandom(seed: 5))
         try author.author(ending(device(phone), naming: chance, as: old, by: author))
         table.bench.advance(5_000)
@@ -233,7 +235,7 @@ struct `A group key` {
             workspace.secrets.index.introduces(small)
                 && core.keys.lackedGroupKeys(of: workspace).isEmpty
         )
-        // What a member's words lie under comes before what members name.
+        // The key that seals a member's content precedes those that members name.
         let (low, high) = (
             KeyID([UInt8](repeating: 1, count: 16)), KeyID([UInt8](repeating: 250, count: 16))
         )
@@ -248,7 +250,7 @@ struct `A group key` {
         #expect(core.keys.lackedGroupKeys(of: workspace).first == high)
     }
 
-    /// They do not know of each other, so none of them repeats another.
+    /// They are concurrent, so none of them repeats another.
     @Test func `that very many name at once takes no more room of links than a few`() throws {
         let world = try RemovalBench()
         let (mina, wim) = (world.mina, world.wim)

@@ -12,7 +12,7 @@ import WorkspaceTestKit
 struct `Who was let in` {
     private let bench = CoreBench()
 
-    /// Xen is away since before, and leaves: the words do not know of whom Mina has let in.
+    /// Xen has been away, and leaves: the ends do not know whom Mina has admitted.
     @Test func `by an admin stays when a member takes the invite back, having been away`() throws {
         let mina = try bench.node("Mina")
         try mina.ok("policy.set", ["who_may_invite": "members"])
@@ -51,7 +51,7 @@ struct `Who was let in` {
         #expect(try mina.memberNames().contains("Pia"))
     }
 
-    /// A member answers, and writes the request down with a name that opens for nobody.
+    /// A member answers, and records the request with a name that nobody can open.
     @Test func `is let in though the name in the request is none`() throws {
         let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina)
@@ -108,7 +108,7 @@ struct `Who was let in` {
         #expect(heard["items"]?.arrayValue?.last?["text"]?.stringValue == "after", "\(heard.text)")
     }
 
-    /// Kim was removed and does not say so: she answers with the document of before.
+    /// Kim was removed and does not say so: she answers with the earlier document.
     @Test func `by somebody who was removed hears that others know nothing of it`() throws {
         let mina = try bench.node("Mina")
         try mina.ok("policy.set", ["who_may_invite": "members"])
@@ -136,7 +136,7 @@ struct `Who was let in` {
         #expect(try mina.memberNames() == ["Mina", "Pia"])
     }
 
-    /// Kim, a plain member, says to Pia what a node says that does not know somebody.
+    /// Kim, a plain member, tells Pia what a node tells a device that it does not know.
     @Test func `that others share is not put in doubt by what one of them says`() throws {
         let mina = try bench.node("Mina")
         let kim = try bench.guest("Kim", of: mina)
@@ -161,8 +161,8 @@ struct `Who was let in` {
         }
     }
 
-    /// Kim has held the same as Pia, who knows nobody whom Mina has not let in.
-    /// Everybody was let in by Mina, who may have been removed: that many hold the same says nothing.
+    /// Mina admitted everybody, and may have been removed: that others compare equal with Pia
+    /// proves nothing. Once Kim compares equal as well, there is no doubt.
     @Test func `is put in doubt by one who has not held the same, and is told how many have`()
         throws
     {
@@ -183,7 +183,7 @@ struct `Who was let in` {
         #expect(try warning(equals: [mina, ada, kim]) == nil)
     }
 
-    /// Ada let Pia in, and Mina was let in by nobody: she knows of Pia by others than Kim.
+    /// Ada admitted Pia, and nobody admitted Mina: once Mina compares equal, she vouches for Pia.
     @Test func `is not put in doubt by one, while somebody vouches whom another one let in`() throws
     {
         let mina = try bench.node("Mina")
@@ -198,13 +198,14 @@ struct `Who was let in` {
         let doubt = try warning(at: pia, equals: [ada], doubtedBy: kim)
         #expect(doubt != nil, "or nothing was tried")
         #expect(try warning(at: pia, equals: [ada, mina], doubtedBy: kim) == nil)
-        // Who made the workspace owes it to nobody.
+        // The founder was admitted by nobody.
         #expect(try warning(at: mina, equals: [], doubtedBy: kim) == nil)
     }
 
-    /// Lets a node have held the same as some others alone, and be unknown to somebody for half a minute.
+    /// Makes a node compare equal with some others only, and be unknown to a member for half a
+    /// minute.
     ///
-    /// - Returns: what its status says of that.
+    /// - Returns: the warning in its status.
     private func warning(
         at node: BenchNode, equals: [BenchNode], doubtedBy other: BenchNode
     ) throws -> String? {

@@ -12,7 +12,7 @@ struct `A feature that this version does not know` {
         try node.workspace().authority[id] != nil
     }
 
-    /// What a later version may write behind the feature: settings, which this one knows, and a
+    /// What a later version may write after the feature: settings, which this version knows, and a
     /// type that it does not.
     private static func later(_ log: inout ForgedLog, knowing heads: [OperationReference])
         -> [SignedOperation]
@@ -33,7 +33,7 @@ struct `A feature that this version does not know` {
         pair.bench.advance(2_000)
         let policy = try pair.ada.ok("policy.get")
         let behind = Self.later(&log, knowing: try ForgedLog.heads(of: pair.ada))
-        // Ada alone hears of it from her who wrote it.
+        // Only Ada hears of it, from its author.
         try pair.hand(behind, to: pair.ada, as: pair.keys)
         pair.bench.advance(5_000)
         for node in pair.honest {
@@ -52,7 +52,7 @@ struct `A feature that this version does not know` {
         #expect(try Self.isStored(behind[1].id, at: pair.ada))
     }
 
-    /// A thief with a phone of the owner's would lock everybody out who has this version.
+    /// A thief with a phone of the owner's would lock out everybody who has this version.
     @Test func `is taken back with the stolen device that turned it on, by who says so`() throws {
         var theft = try StolenPhone()
         let ada = theft.pair.ada
@@ -77,7 +77,7 @@ struct `A feature that this version does not know` {
         try theft.pair.expectPeace()
     }
 
-    /// A thief who has linked another device writes one with each.
+    /// A thief who has linked another device activates one with each.
     @Test func `is taken back one by one where several were turned on`() throws {
         var theft = try StolenPhone()
         let (pair, ada) = (theft.pair, theft.pair.ada)
@@ -103,7 +103,7 @@ struct `A feature that this version does not know` {
         try pair.expectPeace()
     }
 
-    /// Where somebody stronger turned it on, that is no theft that one could end.
+    /// If somebody stronger activated it, that is no theft that this person could end.
     @Test func `is not taken back by revoking another device`() throws {
         let theft = try StolenPhone()
         let ada = theft.pair.ada
@@ -144,7 +144,7 @@ struct `A feature that this version does not know` {
         #expect(texts == ["before"])
         let findings = try pair.ada.ok("node.doctor").items
         #expect(findings.contains { $0["id"] == "version" && $0["state"] == "warn" })
-        // Nor does the node write of its own accord, however long it waits.
+        // Nor does the node write automatically, however long it waits.
         pair.bench.advance(3_600_000)
         #expect(try pair.honest.map { try $0.rowCount("operation") } == rows)
     }

@@ -28,7 +28,7 @@ struct `Logs that a member begins without number` {
         joon.kill()
     }
 
-    /// Logs of one message each, of incarnations from `first` on.
+    /// Logs of one message each, with incarnations from `first` on.
     private func logs(
         _ count: Int, from first: UInt32, in document: DocumentID? = nil, ahead: UInt64 = 0
     ) -> [HostileLog] {
@@ -39,7 +39,7 @@ struct `Logs that a member begins without number` {
         }
     }
 
-    /// Hands runs to a node, whatever becomes of them.
+    /// Hands runs to a node, whether it accepts them or not.
     private func offer(_ logs: [HostileLog], to node: BenchNode) throws {
         try node.inTurn { core, known in
             for log in logs {
@@ -50,14 +50,14 @@ struct `Logs that a member begins without number` {
         }
     }
 
-    /// How many logs of theirs a node holds in a document.
+    /// How many of their logs a node holds in a document.
     private func count(at node: BenchNode, in document: DocumentID? = nil) throws -> Int {
         try #require(node.host?.core).turn.store.operations.branches(
             in: document ?? hostile.channel, of: try node.workspace().number
         ).count { $0.log.device == hostile.device && $0.log.incarnation >= 1_000 }
     }
 
-    /// Whose operations those in the channel cite that a node holds.
+    /// The authors of the operations that a node's operations in the channel cite.
     private func cited(at node: BenchNode) throws -> [DeviceID] {
         var cited: [DeviceID] = []
         try #require(node.host?.core).turn.store.operations.forEachOperation(
@@ -97,7 +97,7 @@ struct `Logs that a member begins without number` {
 
     @Test func `keep nobody's words waiting, which cite none of them`() throws {
         bench.cut(mina, ada)
-        // Dated ahead, so that whatever is said behind it would cite it.
+        // Dated ahead, so that whatever is written after it would cite it.
         try offer(logs(Self.share, from: 1_000, ahead: Self.day), to: ada)
         try offer(logs(Self.share, from: 2_000, ahead: Self.day), to: mina)
         try ada.send("of Ada", to: "general")
@@ -111,7 +111,7 @@ struct `Logs that a member begins without number` {
         }
     }
 
-    /// Somebody else has one log, and dates ahead what cites them.
+    /// Another member has one log, and dates ahead what cites them.
     @Test func `are nothing to rest on where an accomplice cites them`() throws {
         let begun = logs(Limits.citedLogsPerMemberMax + 1, from: 1_000)
         try offer(begun, to: ada)
@@ -130,7 +130,7 @@ struct `Logs that a member begins without number` {
         #expect(try cited(at: ada).allSatisfy { $0 != accomplice.device })
     }
 
-    /// A few are cited, as what others say ahead of the clock always is.
+    /// A few are cited, as operations ahead of the clock always are.
     @Test func `are cited while they are few`() throws {
         try offer(logs(2, from: 1_000, ahead: Self.day), to: ada)
         try ada.send("of Ada", to: "general")

@@ -25,7 +25,7 @@ struct `Somebody with very many devices that do not know each other` {
         for node in [mina, ada, joon] { try node.take(runs) }
     }
 
-    /// Those that do not fit into the grant are in no longer.
+    /// Those that do not fit into the grant are no longer in.
     @Test func `is given a weaker role on all of them`() throws {
         #expect(try mina.workspace().judged.evaluator.heads.count > 2 * Limits.authDependenciesMax)
         try mina.ok("member.role", ["member": "Joon", "role": "guest"])
@@ -39,7 +39,7 @@ struct `Somebody with very many devices that do not know each other` {
                     evaluator.role(ofGrant: $0, device: device.id)
                 }
             }
-            // The phrase and the device that came first are the strongest.
+            // The phrase and the first device are the strongest.
             #expect(roles.count == Limits.grantedDevicesMax - 2, "\(node.name)")
             #expect(roles.allSatisfy { $0 == .guest }, "\(node.name)")
         }
@@ -63,7 +63,7 @@ struct `Somebody with very many devices that do not know each other` {
         #expect(try mina.digest() == ada.digest())
     }
 
-    /// As a transfer needs them, that names own devices and the heir's.
+    /// As transfers need them, which name own devices and the heir's.
     @Test func `are gathered where one operation could not know all of them`() throws {
         let named = try mina.workspace().judged.evaluator.binding(ofEach: devices.map(\.id))
         #expect(named.count == devices.count)

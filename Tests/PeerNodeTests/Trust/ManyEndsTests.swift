@@ -93,12 +93,12 @@ struct `A private channel with more ends than one operation cites` {
         }
     }
 
-    /// Kim's departure is weaker than all that Joon writes, and every key has to know it.
+    /// Kim's leave is weaker than all that Joon writes, and every key has to know it.
     @Test func `keeps nobody from saying anything after a departure`() throws {
         let kim = try bench.guest("Kim", of: mina)
         bench.advance(5_000)
         try mina.ok("channel.create", ["name": "board", "private": true])
-        // Who came later is the weaker one.
+        // The later member is the weaker one.
         for names: JSONValue in [["Ada", "Joon"], ["Kim"]] {
             try mina.ok("channel.add", ["channel": "board", "members": names])
         }
@@ -144,8 +144,8 @@ struct `A private channel with more ends than one operation cites` {
         }
     }
 
-    /// Devices that a member links and ends again, each in a log of its own that knows none of the
-    /// others: in one past there are only so many.
+    /// Devices that a member links and revokes again, each in a separate log that knows none of the
+    /// others: one past may contain only so many.
     private static func ends(
         _ count: Int, of node: BenchNode, from seed: UInt64
     ) throws -> [OperationRun] {
@@ -167,7 +167,7 @@ struct `A private channel with more ends than one operation cites` {
         }
     }
 
-    /// Keys of a member, each in a log of its own that knows nothing but what seats that one.
+    /// Keys of a member, each in a separate log that knows only what seats the member.
     private static func keys(
         _ count: Int, of node: BenchNode, at bench: CoreBench
     ) throws -> [OperationRun] {
@@ -184,7 +184,7 @@ struct `A private channel with more ends than one operation cites` {
             var log = ForgedDocumentLog(
                 try node.hostile(), document: board.id, incarnation: 1_000 + UInt32(number),
                 at: bench.wall)
-            // Several may introduce one key, and everybody holds this one.
+            // Several operations may introduce one key, and everybody holds this one.
             log.write(
                 PrivateChange(.rekey(PrivateEpoch(keyID: held.keyID)), seat: seat),
                 knowing: [known], under: held, random)

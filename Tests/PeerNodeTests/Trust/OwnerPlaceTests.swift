@@ -10,7 +10,7 @@ import WorkspaceTestKit
 /// A13: leave, transfer, successor and device operations in the owner's name, or by the weakest
 /// device of the owner. (`Known gaps of the rules` tests the evaluator.)
 struct `The owner's place (A13)` {
-    /// What ends somebody's place, aimed at the owner.
+    /// The operations that end a membership or device, aimed at the owner.
     private static func blows(
         _ pair: HostilePair, _ signer: ForeignDevice
     ) throws -> [(String, AuthorityPayload)] {
@@ -64,7 +64,7 @@ struct `The owner's place (A13)` {
         let theft = try StolenPhone()
         try theft.pair.expectFault(
             try theft.write(.leave(cuts: [])), as: theft.phone, "the only owner")
-        // Nor beside an owner whom the phone has made.
+        // Nor besides an owner whom the phone has made.
         let made = try theft.write(theft.handingOver(keeping: nil))
         #expect(try theft.isStored(made) == [true, true])
         let left = try theft.write(.leave(cuts: []), under: try theft.linking(), incarnation: 82)
@@ -118,9 +118,9 @@ struct `The owner's place (A13)` {
 }
 
 extension StolenPhone {
-    /// An operation of the phone that all honest nodes are given.
+    /// An operation of the phone that all honest nodes receive.
     ///
-    /// - Parameter grant: of the phone, unless it is that by which it was linked.
+    /// - Parameter grant: of the phone, by default the one by which it was linked.
     @discardableResult
     fileprivate func write(
         _ payload: AuthorityPayload, under grant: OperationID? = nil, incarnation: UInt32 = 80
@@ -158,7 +158,7 @@ extension StolenPhone {
         try pair.honest.map { try $0.workspace().authority[operation.id] != nil }
     }
 
-    /// Ada's other device revokes the phone, and undoes what it gave away.
+    /// Ada's other device revokes the phone, and undoes what it handed over.
     fileprivate func recover() throws {
         let id = PublicID.device(phone.id)
         try pair.ada.ok("device.revoke", ["device": .string(id)])

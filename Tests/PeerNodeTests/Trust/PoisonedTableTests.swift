@@ -10,7 +10,7 @@ import WorkspaceTestKit
 /// A16: operations that would poison the tables of devices, owners, invites, roles, keys and
 /// receipts. The tables are built only from operations that count.
 struct `The tables of a workspace (A16)` {
-    /// What a node would tell of the authority document.
+    /// What a node reports about the authority document.
     private struct Tables: Equatable {
         let members: [JSONValue]
         let invites: [JSONValue]
@@ -23,7 +23,7 @@ struct `The tables of a workspace (A16)` {
 
         init(_ node: BenchNode) throws {
             func list(_ method: String) throws -> [JSONValue] {
-                // Who is there and when they were seen is no matter of authority.
+                // Presence and the time last seen are not part of authority.
                 try node.ok(method).items.map { item in
                     var kept = JSONObject()
                     for key in ["id", "name", "role", "state", "used", "uses", "revoked"] {
@@ -52,7 +52,7 @@ struct `The tables of a workspace (A16)` {
         }
     }
 
-    /// Mallory, an admin, and what she would have everybody believe.
+    /// Mallory, an admin, and what she wants everybody to believe.
     private struct Table {
         let pair: HostilePair
         let eve: (keys: ForeignDevice, log: ForgedLog)
@@ -158,7 +158,7 @@ struct `The tables of a workspace (A16)` {
         try table.pair.expectPeace()
     }
 
-    /// What an admin could well have written, and did behind her removal.
+    /// What an admin might have written, and she did write after her removal.
     private static func voids(_ table: Table) throws -> [AuthorityPayload] {
         let pair = table.pair
         let key = try #require(try pair.ada.workspace().currentKey).id
@@ -185,7 +185,8 @@ struct `The tables of a workspace (A16)` {
         ]
     }
 
-    /// They are stored, for a member has cited them; and change nothing, after a start neither.
+    /// They are stored, because a member has cited them, and change nothing, not even after a
+    /// restart.
     @Test func `are not changed by what is void, though it is stored`() throws {
         let table = try Table(role: "admin")
         let pair = table.pair
@@ -213,13 +214,13 @@ struct `The tables of a workspace (A16)` {
         for node in pair.honest { try node.restart() }
         pair.bench.advance(60_000)
         #expect(try table.tables() == before)
-        // What is void came before what cites it, in one piece.
+        // The void operations came before what cites them, in one piece.
         let (late, link) = (try pair.bench.bareNode("Late"), try pair.ada.link())
         #expect(late.ask(link) == "ok")
         try pair.expectPeace()
     }
 
-    /// The same operations are good ones while she is in, or the test would prove nothing.
+    /// The same operations have effect while she is in, or the test would prove nothing.
     @Test func `are changed by the same operations of who is in`() throws {
         let table = try Table(role: "admin")
         let before = try table.tables()

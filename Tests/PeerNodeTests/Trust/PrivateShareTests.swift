@@ -17,7 +17,7 @@ struct `What a member writes into private documents` {
 
     init() throws { world = try BoardBench() }
 
-    /// Keys of Cleo's in a log of her own, or in several, behind one message.
+    /// Keys of Cleo's in one separate log, or in several, after one message.
     private func keys(_ count: Int, incarnation: UInt32) throws -> OperationRun {
         let board = world.board
         let seat = try #require(board.authority.standing(of: world.cleo.workspace().member)).seat
@@ -31,7 +31,7 @@ struct `What a member writes into private documents` {
             at: bench.wall)
         log.write("before \(incarnation)", under: held, random)
         for number in 0..<count {
-            // Several may introduce one key, and everybody holds this one.
+            // Several operations may introduce one key, and everybody holds this one.
             log.write(
                 PrivateChange(.rekey(PrivateEpoch(keyID: held.keyID)), seat: seat),
                 knowing: number == 0 ? [known] : [], under: held, random)
@@ -59,7 +59,7 @@ struct `What a member writes into private documents` {
         return signed.run(in: DocumentID(sameBytesAs: signed.id))
     }
 
-    /// Hands runs to a node, whatever becomes of them.
+    /// Hands runs to a node, whether it accepts them or not.
     private func offer(_ runs: [OperationRun], to node: BenchNode) throws {
         try node.inTurn { core, known in
             for run in runs {
@@ -90,7 +90,7 @@ struct `What a member writes into private documents` {
         try offer([try keys(Self.share + 100, incarnation: 77)], to: world.ada)
         #expect(try count(at: world.ada) == before + Self.share)
         #expect(try world.ada.log(of: "board") == ["before 77"])
-        // Nor is more of that taken by other logs of the same device, until it comes back.
+        // Nor is more of that accepted in other logs of the same device, until the share refills.
         try offer([try keys(20, incarnation: 78)], to: world.ada)
         #expect(try count(at: world.ada) == before + Self.share)
         bench.advance(60 * 60 * 1_000)
@@ -119,12 +119,12 @@ struct `What a member writes into private documents` {
         for node in [world.ada, world.bob] {
             #expect(try node.document("board").authority.members.count == 2, "\(node.name)")
         }
-        // What nobody needs comes with time.
+        // What nobody needs is accepted with time.
         bench.advance(3 * 60 * 60 * 1_000)
         #expect(try world.ada.digest() == world.bob.digest())
     }
 
-    /// They date it ahead, so that whatever is said behind it would cite it.
+    /// They date it ahead, so that whatever is written after it would cite it.
     @Test func `is cited by nobody where it is of people who are not in them`() throws {
         let dan = try bench.guest("Dan", of: world.ada)
         bench.advance(5_000)
@@ -179,7 +179,7 @@ struct `What a member writes into private documents` {
 
     // MARK: The profile
 
-    /// What somebody says of themselves stays in memory, all of it.
+    /// Profile operations of a member stay in memory, all of them.
     @Test func `of the profile document are taken up to a share, and the newest with time`() throws
     {
         let share = Limits.profileBurstPerMember + Limits.authorityBurstPerDevice
@@ -198,7 +198,7 @@ struct `What a member writes into private documents` {
         try offer([log.run()], to: world.ada)
         #expect(try said() == "word \(share - 1)")
         #expect(try world.ada.warnings().contains("member.delayed"))
-        // What others say of themselves is taken meanwhile.
+        // Profile operations of others are accepted meanwhile.
         heal()
         try world.bob.ok("profile.set", ["description": "here"])
         bench.advance(5_000)

@@ -16,7 +16,7 @@ private struct Scene {
     let mina: BenchNode
     let sam: BenchNode
     let phrase: JSONValue
-    /// Leads to the phone alone.
+    /// Leads to the phone only.
     let link: JSONValue
 
     /// - Parameter open: whether later members of the channel read all of it.
@@ -36,7 +36,7 @@ private struct Scene {
         bench.advance(60_000)
     }
 
-    /// The phone is stolen, and revoked, and hears nothing of that; nor does Sam.
+    /// The phone is stolen and revoked, and does not hear of that; nor does Sam.
     ///
     /// - Parameter isAnswered: whether Mina writes something under a key that the phone does not
     ///   get. An accomplice of the thief delivers that to the phone, without the revocation.
@@ -51,7 +51,7 @@ private struct Scene {
         laptop.kill()
         let runs = try mina.ciphertext()
         for node in [phone, sam] {
-            // Some of it they have.
+            // They already have some of it.
             try node.inTurn { core, workspace in
                 for run in runs {
                     _ = try core.acceptAtOnce(
@@ -63,7 +63,7 @@ private struct Scene {
         bench.advance(2_000)
     }
 
-    /// A home that reaches the phone, and whom it may besides.
+    /// A home that reaches the phone, and optionally others.
     func comeBack(reaching others: [BenchNode] = []) throws -> BenchNode {
         let home = try bench.bareNode("Fresh")
         for node in [mina, sam, laptop] where !others.contains(where: { $0 === node }) {
@@ -77,7 +77,7 @@ private struct Scene {
 }
 
 extension BenchNode {
-    /// All that it stores of private documents and of the mailbox, which opens to those for whom it is.
+    /// All that it stores of private documents and of the mailbox, sealed for their readers.
     fileprivate func ciphertext() throws -> [OperationRun] {
         let store = try #require(host?.core).turn.store.operations
         let workspace = try workspace()
@@ -116,7 +116,7 @@ struct `A home that came back by the phrase` {
         #expect(try scene.phone.log(of: "nest") == ["before the theft"])
         #expect(try home.warns())
         #expect(try home.ok("node.doctor").items.contains { $0["id"] == "keys" })
-        // With Mina comes what the phone had left out.
+        // Mina delivers what the phone had left out.
         scene.bench.heal(home, scene.mina)
         scene.bench.advance(60_000)
         #expect(try !home.warns())
@@ -140,7 +140,7 @@ struct `A home that came back by the phrase` {
         #expect(try scene.phone.refused("channel.get", ["channel": "diary"]).kind == .notFound)
     }
 
-    /// Sam has not heard of the revocation, and says that nothing is missing.
+    /// Sam has not heard of the revocation, and compares equal.
     @Test func `believes nobody who is not in a channel that its keys answer nothing else`() throws
     {
         let scene = try Scene()
@@ -159,7 +159,7 @@ struct `A home that came back by the phrase` {
         #expect(try scene.phone.log(of: "nest") == ["before the theft"])
     }
 
-    /// The thief lets an accomplice into the channel by the phone.
+    /// With the phone the thief admits an accomplice to the channel.
     @Test func `gives no key to whom a device let in that others have revoked`() throws {
         let scene = try Scene()
         try scene.steal()
@@ -184,7 +184,7 @@ struct `A home that came back by the phrase` {
         #expect(try scene.phone.log(of: "nest") == ["before the theft"])
         scene.bench.heal(home, scene.mina)
         scene.bench.advance(60_000)
-        // Nobody but this home could give it.
+        // Only this home could give it.
         #expect(try scene.phone.log(of: "nest") == ["before the theft", "I am back"])
         #expect(try !home.warns())
         try home.send("and so on", to: "nest")
@@ -193,7 +193,8 @@ struct `A home that came back by the phrase` {
             try scene.phone.log(of: "nest") == ["before the theft", "I am back", "and so on"])
     }
 
-    /// With whom it compares, and for how long, is said while that goes on, and nothing after it.
+    /// The member with whom it compares, and for how long, is reported during that, and nothing
+    /// after it.
     @Test func `says what other own devices wait for`() throws {
         let scene = try Scene()
         for far in [scene.mina, scene.sam] { scene.bench.cut(scene.phone, far) }
@@ -205,7 +206,7 @@ struct `A home that came back by the phrase` {
         scene.bench.advance(5_000)
         let alone = try #require(try home.warning())
         #expect(alone.hasSuffix("until this one has reached another member"), "\(alone)")
-        // Both have something that the other one has not, so that they are not equal at once.
+        // Each has something that the other lacks, so that they are not equal at once.
         try home.send("I am back", to: "nest")
         try scene.mina.send("meanwhile", to: "nest")
         scene.bench.heal(home, scene.mina)
@@ -241,7 +242,7 @@ struct `A home that came back by the phrase` {
         #expect(try home.warns())
     }
 
-    /// What a guest knows is compared within what both may know.
+    /// What a guest knows is compared within the scope of both.
     @Test func `gives a guest's other device everything, too`() throws {
         let table = try GuestTable()
         let phone = try table.bench.bareNode("Phone")
@@ -300,7 +301,7 @@ struct `A home that came back by the phrase` {
 }
 
 struct `A key that answers what is not here` {
-    /// What any member of the channel can name.
+    /// An unknown answer, which any member of the channel can name.
     private func lie(by node: BenchNode) throws {
         try node.inTurn { core, workspace in
             let document = try node.document("nest")
@@ -327,7 +328,7 @@ struct `A key that answers what is not here` {
         let (ada, tablet) = (
             try scene.bench.guest("Ada", of: scene.laptop), try scene.bench.bareNode("Tablet")
         )
-        // Nobody but the laptop could give it to the phone.
+        // Only the laptop could give it to the phone.
         scene.bench.cut(scene.phone, ada)
         for other in [scene.mina, scene.sam, ada] { scene.bench.cut(tablet, other) }
         try scene.phone.link(tablet)
@@ -344,7 +345,8 @@ struct `A key that answers what is not here` {
         }
     }
 
-    /// Mina, who names it, has the same as nobody: the others cannot know whether she knew more.
+    /// Mina, who names it, compares equal with nobody: the others cannot know whether she knew
+    /// more.
     @Test func `keeps nobody waiting but other own devices until then`() throws {
         let scene = try Scene()
         let (laptop, phone) = (scene.laptop, scene.phone)

@@ -9,7 +9,7 @@ import WorkspaceTestKit
 /// Accomplices fill the room for waiting operations that one honest peer relays: they cite what
 /// that peer holds, and what no share can pay for elsewhere (S-5, A19).
 struct `What waits of an honest peer` {
-    /// Operations of a log that cites `heads`, of that many cuts each.
+    /// Operations of a log that cites `heads`, each with that many cuts.
     private func write(
         _ sizes: [Int], into log: inout ForgedLog, knowing heads: [OperationReference]
     ) -> [SignedOperation] {
@@ -23,8 +23,8 @@ struct `What waits of an honest peer` {
         }
     }
 
-    /// As if they had written other operations there: nothing is left of what they may write, and of what
-    /// they lend each other.
+    /// As if they had written other operations there: their own shares are used up, and so are the
+    /// shares of need.
     private func useUp(_ members: [MemberID], at node: BenchNode) throws {
         try node.inTurn { core, known in
             for member in members {
@@ -56,7 +56,7 @@ struct `What waits of an honest peer` {
         let heads = try ForgedLog.heads(of: ada)
         let keys = try nodes.map { try ForeignDevice(of: $0) }
         let members = try nodes.map { try $0.workspace().member }
-        // Each waits for the first one, and all of them leave no room for anything at all.
+        // Each waits for the first one, and together they fill the room completely.
         let sizes =
             [Int](repeating: 1_100, count: 20) + [Int](repeating: 170, count: 6)
             + [Int](repeating: 20, count: 10) + [Int](repeating: 0, count: 30)
@@ -77,7 +77,7 @@ struct `What waits of an honest peer` {
         }
         bench.heal(ada, bob)
         bench.advance(20_000)
-        // More than all of it, in turns: what one wrote has gone for another's.
+        // More than the whole room, by turns: what one wrote was dropped for another's.
         let waiting = try #require(bob.host?.core).log.waiting.byteCount
         #expect(try ada.workspace().authorityOrder.count > sizes.count * 3)
         #expect(waiting > Limits.waitingAuthorityBytesPerPeerMax / 4)

@@ -43,7 +43,7 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
             return try texts.map { try HeldLink($0, known: pair.ada) }
         }
 
-        /// What each honest node says to one list, signed as a newcomer's.
+        /// Each honest node's answer to one list, signed as a newcomer's.
         func asks(
             _ list: [ListedDevice], as name: MemberID, by device: ForeignDevice,
             with held: HeldLink, answering: OperationID? = nil
@@ -57,7 +57,7 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
             }
         }
 
-        /// What a node says to a list that is signed as one who returns signs it.
+        /// A node's answer to a list that is signed as by a returning member.
         func returns(
             _ devices: [ForeignDevice], to node: BenchNode, after end: OperationID,
             with held: HeldLink, signedBefore other: DeviceID? = nil
@@ -131,7 +131,7 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
         try table.pair.expectPeace()
     }
 
-    /// The way back is a question to a person, and no answer brings the device that was revoked.
+    /// A return is put to a person, and no answer brings the revoked device back.
     @Test func `waits for a person's word, and comes back without the revoked device`() throws {
         let table = try Table()
         let end = try table.pair.removeMallory()
@@ -160,7 +160,7 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
         #expect(try bob.memberNames() == ["Ada", "Bob", "Mallory"])
     }
 
-    /// What a member, an admin, and who came back could write for the revoked device.
+    /// What a member, an admin, and a returned member could write for the revoked device.
     @Test func `has no accomplice who could bring the revoked device`() throws {
         let table = try Table()
         let pair = table.pair

@@ -16,7 +16,7 @@ struct `An invite that is revoked` {
         let door = Door(try ada.ok("invite.create"))
         bench.advance(2_000)
         let before = try #require(try ada.workspace().currentKey).id
-        // Bob lets somebody in while Ada, who is away, revokes the invite.
+        // Bob admits somebody while Ada, who is away, revokes the invite.
         ada.kill()
         let log = try ForgedLog(bob, incarnation: 90)
         let admission = try bob.author(try log.admission(500, door))

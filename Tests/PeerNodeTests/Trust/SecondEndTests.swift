@@ -41,7 +41,7 @@ struct `A second end of the same part` {
             isRevocation ? .removeDevice(device, cuts: [], rekey: nil) : .leave(cuts: []),
             knowing: before
         ).run(in: try mina.workspace().id)
-        // What has no effect, and nothing stands on, is dropped.
+        // Operations without effect on which nothing rests are dropped.
         for node in [mina, ann, zoe] { try? node.take([end]) }
         bench.advance(60_000)
         for node in [mina, ann, zoe] {
@@ -52,7 +52,7 @@ struct `A second end of the same part` {
         withExtendedLifetime(eve) {}
     }
 
-    /// The first end of somebody who may act is a word like every other, and is confirmed once.
+    /// The first end of a member who may act is an ordinary operation, and is confirmed once.
     @Test func `is looked for no more than once for each first one`() throws {
         let phone = try bench.bareNode("Phone")
         try ann.link(phone)
@@ -70,14 +70,14 @@ struct `A second end of the same part` {
         #expect(confirmed == 1)
     }
 
-    /// In a private channel nobody confirms: the leader with a stronger seat introduces a key.
+    /// Private channels have no confirmations: the leader with a stronger seat introduces a key.
     @Test func `of an admin of a private channel is answered by its owner's device`() throws {
         let zoe = try bench.guest("Zoe", of: mina)
         try mina.ok("channel.create", ["name": "vault", "private": true])
         try mina.ok("channel.add", ["channel": "vault", "members": ["@Kim", "@Ann"]])
         try mina.ok("channel.role", ["channel": "vault", "member": "@Kim", "role": "admin"])
         bench.advance(5_000)
-        // Signed by Kim's device, which knows nothing yet of what it does next, and is kept back.
+        // Signed by Kim's device, which does not know yet what it does next, and held back.
         let early = try leaving(kim)
         try kim.ok("channel.remove", ["channel": "vault", "members": ["@Ann"]])
         try kim.ok("channel.add", ["channel": "vault", "members": ["@Zoe"]])
@@ -92,7 +92,7 @@ struct `A second end of the same part` {
         }
     }
 
-    /// A leave from the private channel in a log of its own, which knows what the node knows now.
+    /// A leave from the private channel in a separate log, which knows what the node knows now.
     private func leaving(_ node: BenchNode) throws -> OperationRun {
         let workspace = try node.workspace()
         let document = try #require(

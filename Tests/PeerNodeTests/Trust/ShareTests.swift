@@ -11,14 +11,14 @@ import WorkspaceTestKit
 struct `A share that is used up (A19)` {
     private typealias Table = `A flood of authority operations (A14)`.Table
 
-    /// F1: the thief writes what Ada may at Bob's, where the revocation has to arrive.
+    /// F1: the thief uses up Ada's share at Bob's node, where the revocation has to arrive.
     @Test func `by a stolen device leaves room for its revocation`() throws {
         var theft = try StolenPhone()
         let bob = theft.pair.bob
         try theft.flood(bob, count: 1_200)
         let ada = try theft.pair.ada.workspace().member
         #expect(bob.host?.core.log.shares.authorityBudget.delayed[ada.bytes] != nil)
-        // The rest is left where it is.
+        // The rest stays where it is.
         #expect(bob.host?.core.log.waiting.operationCount == 0)
         try theft.pair.ada.ok(
             "device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
@@ -31,8 +31,8 @@ struct `A share that is used up (A19)` {
         try theft.pair.expectPeace()
     }
 
-    /// Her own node takes no more of her phone than others do, or what revokes it would cite what
-    /// nobody else can take.
+    /// Her own node accepts no more of her phone than others do; otherwise the revocation of the
+    /// phone would cite what nobody else can accept.
     @Test(arguments: [false, true])
     func `by a stolen device, at its owner's too, leaves room for its revocation`(
         isLarge: Bool
@@ -50,8 +50,8 @@ struct `A share that is used up (A19)` {
         try theft.pair.expectPeace()
     }
 
-    /// Others have used up on something else of the phone's what it may cost: then the stronger
-    /// device, which needs the rest, speaks for it.
+    /// The phone's share has been used up elsewhere on other operations: then the stronger device,
+    /// which needs the rest, pays for it.
     @Test func `by a stolen device is lent by a stronger one of the same person`() throws {
         var theft = try StolenPhone()
         let (ada, bob) = (theft.pair.ada, theft.pair.bob)
@@ -72,7 +72,7 @@ struct `A share that is used up (A19)` {
         try theft.pair.expectPeace()
     }
 
-    /// F6: what people outside cause counts apart.
+    /// F6: what outsiders cause is counted separately.
     @Test func `by people at the door leaves room for what the doorkeeper does`() throws {
         let pair = try HostilePair()
         pair.takeOver()
@@ -85,7 +85,7 @@ struct `A share that is used up (A19)` {
                 {}
             }
         }
-        // Others would not take it, so it is not written.
+        // Others would not accept it, so it is not written.
         let link = try pair.ada.link()
         let late = try pair.bench.bareNode("Late")
         #expect(throws: (any Error).self) { try late.join(link) }
@@ -126,7 +126,7 @@ struct `A share that is used up (A19)` {
         try pair.expectPeace()
     }
 
-    /// Somebody makes up what Ada is to have written, for Mallory's operations to be taken.
+    /// An outsider invents operations of Ada's, so that Mallory's operations would be accepted.
     @Test func `is nobody else's where what needs it is made up`() throws {
         let table = try Table()
         let pair = table.pair
@@ -138,7 +138,7 @@ struct `A share that is used up (A19)` {
         let heads = try ForgedLog.heads(of: pair.ada) + [cited]
         let entries = invented.write(Table.document(1), knowing: heads)
             .run(in: pair.workspace).entries
-        // What Ada has signed for one log, in another one: good for nothing.
+        // What Ada has signed for one log, placed in another one: of no use.
         let log = LogName(
             document: pair.workspace, device: try ForeignDevice(of: pair.ada).id, incarnation: 82)
         let unsigned = OperationRun(log: log, firstSequence: 0, previous: nil, entries: entries)
@@ -151,7 +151,8 @@ struct `A share that is used up (A19)` {
         try table.expectService()
     }
 
-    /// Mallory ends a device by a word that does not know what it has made: all of that is void.
+    /// Mallory revokes a device with an operation that does not know what it has made: all of that
+    /// is void.
     @Test func `is charged for the verdicts that a word turns over`() throws {
         let table = try Table()
         let pair = table.pair
@@ -179,12 +180,13 @@ struct `A share that is used up (A19)` {
         try pair.hand([added] + made.operations + [ended], as: pair.keys)
         try pair.hand(rest.operations, as: pair.keys)
         for (start, after) in zip(before, try table.rows()) {
-            // Beside what is hers there is the key that Ada changes for the end of the device.
+            // Besides hers there is the key that Ada changes because of the revoked device.
             #expect(after.judged - start.judged == Self.share - 6 + 1)
         }
     }
 
-    /// Each node has taken other operations of them, and what Ada says cites hers.
+    /// Each node has accepted other operations of them, and Ada's operation cites those of her
+    /// node.
     @Test func `by several members, other operations at each node, keeps no removal waiting`()
         throws
     {
@@ -218,7 +220,7 @@ struct `A share that is used up (A19)` {
 }
 
 extension StolenPhone {
-    /// Operations of the phone that one honest node is given.
+    /// Operations of the phone that one honest node receives.
     fileprivate mutating func flood(
         _ node: BenchNode, count: Int, isLarge: Bool = false
     ) throws {

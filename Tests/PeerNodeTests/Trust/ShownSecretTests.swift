@@ -46,7 +46,7 @@ struct `A shown secret` {
         get throws { try #require(asked.discovery.last).derived(Array("psk".utf8)) }
     }
 
-    /// Opens the workspace under number 1, and says whether it was opened in turn.
+    /// Opens the workspace under number 1, and reports whether it was opened in turn.
     private func isHeard(_ visitor: Visitor, showing shown: ShownSecret?) throws -> Bool {
         let tag = try tag(visitor)
         let before = visitor.messages.count
@@ -71,7 +71,7 @@ struct `A shown secret` {
         #expect(try !isHeard(visitor, showing: nil))
         let random = ShownSecret([UInt8](repeating: 7, count: ShownSecret.byteCount))
         #expect(try !isHeard(visitor, showing: random))
-        // One of the workspace that the link is of.
+        // One of the workspace to which the link belongs.
         #expect(try !isHeard(visitor, showing: try secret(of: own.id, under: door, visitor)))
         // What the other end would show itself, sent back.
         let theirs = try #require(visitor.identity?.device)
@@ -95,7 +95,7 @@ struct `A shown secret` {
         #expect(try isHeard(another, showing: try secret(of: own.id, under: goodKey, another)))
     }
 
-    /// Ada is refused by somebody whom she takes for a member of the workspace.
+    /// Ada is refused by a peer whom she takes for a member of the workspace.
     @Test func `is shown a few times only`() throws {
         let id = JSONValue.string(PublicID.workspace(asked.id))
         try ada.ok("workspace.select", ["workspace": id])

@@ -9,9 +9,9 @@ import WorkspaceTestKit
 struct StolenPhone {
     let pair: HostilePair
     let phone: ForeignDevice
-    /// Under which it writes.
+    /// The grant under which it writes.
     let grant: OperationID
-    /// Where it writes.
+    /// The log in which it writes.
     var log: ForgedLog
 
     init() throws {

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Cara, who joined after Mallory, has admitted Kim. Mallory holds the key of Kim's device, and
-/// binds it to herself in a past that has heard of neither.
+/// binds it to herself in a past that knows neither.
 struct `A device that somebody else makes an own one` {
     private let pair: HostilePair
     private let cara: BenchNode
@@ -29,7 +29,7 @@ struct `A device that somebody else makes an own one` {
         pair.bench.advance(5_000)
     }
 
-    /// Mallory's word that Kim's device is hers, citing nothing but her own admission.
+    /// Mallory's adddev that makes Kim's device hers, citing nothing but her own admission.
     private func taking() throws -> SignedOperation {
         let entry = [ListedDevice.own(stolen)].signed(
             entering: .adding(
@@ -70,7 +70,7 @@ struct `A device that somebody else makes an own one` {
         }
         let warnings = try kim.events(since: seen, types: ["node.warning"])
         #expect(warnings.filter { $0["data"]?["kind"] == "device.taken" }.count == 1)
-        // Kim goes on with it, and gets rid of it by another device.
+        // Kim goes on with it, and revokes it with another device.
         try kim.send("still me")
         let phone = try pair.bench.bareNode("Phone")
         try kim.link(phone)
@@ -112,8 +112,8 @@ struct `A device that somebody else makes an own one` {
 
 /// A thief of a device links as many others with it as its person may have.
 struct `A stolen device that links many` {
-    /// - Parameter isVoid: after it was revoked, in a past that has not heard of that; a member
-    ///   cites all of it.
+    /// - Parameter isVoid: after it was revoked, in a past that does not know that; a member cites
+    ///   all of it.
     @Test(arguments: [false, true])
     func `takes no room from older ones, nor from the phrase`(isVoid: Bool) throws {
         var theft = try StolenPhone()

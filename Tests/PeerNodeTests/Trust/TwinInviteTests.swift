@@ -11,9 +11,9 @@ import WorkspaceTestKit
 struct `An invite with the key of another` {
     private let bench = CoreBench()
     private let mina: BenchNode
-    /// Who writes the other invite.
+    /// The author of the other invite.
     private let kim: BenchNode
-    /// Whose link it is; she came in later, so what Kim says is the stronger word.
+    /// The author of the link's invite; she came in later, so Kim's operations are stronger.
     private let ann: BenchNode
 
     init() throws {
@@ -62,7 +62,7 @@ struct `An invite with the key of another` {
         }
     }
 
-    /// An owner's invite could take the place of Ann's if that were over, as a member's never does.
+    /// An owner's invite could replace Ann's if that were over; a member's never can.
     @Test(arguments: [false, true])
     func `lets nobody in without an admin whose link wants one`(isOwners: Bool) throws {
         let link = try ann.link(["approve": true])
@@ -70,7 +70,7 @@ struct `An invite with the key of another` {
         #expect(try bench.bareNode("Joon").ask(link) == "pending")
     }
 
-    /// Of two invites with one secret the handshake does not tell which is meant.
+    /// If two invites have one secret, the handshake does not tell which is meant.
     @Test(arguments: [false, true])
     func `closes none with the secret alone either`(isOver: Bool) throws {
         let link = try ann.link(["uses": 9])
@@ -95,7 +95,7 @@ struct `An invite with the key of another` {
         #expect(try !mina.memberNames().contains("Pia"))
     }
 
-    /// The address is what every member shows; only what admins have made is one.
+    /// The address is what every member shows; only an admin's invite is one.
     @Test func `is not the workspace's address, where a plain member made it`() throws {
         try mina.ok("policy.set", ["join": "open"])
         bench.advance(2_000)
@@ -126,7 +126,7 @@ struct `An invite with the key of another` {
         #expect(try uma.workspace().ownRole == .guest)
     }
 
-    /// Links of earlier versions name a device there: of all that stand the strongest counts.
+    /// Links of earlier versions name a device instead: of all valid invites the strongest counts.
     @Test func `counts less than the owner's, where a link names none`() throws {
         let made = try InviteLink(try mina.link(["approve": true]))
         try twin(of: made.text.link)
@@ -163,7 +163,7 @@ struct `An invite with the key of another` {
         try pia.join(link)
     }
 
-    /// Mina was in Eve's workspace first, so its invites are looked at first.
+    /// Mina was in Eve's workspace first, so its invites are tried first.
     @Test func `with what members of another workspace know shuts out nobody there`() throws {
         let bench = CoreBench()
         let eve = try bench.node("Eve", workspace: "evil")

@@ -32,7 +32,7 @@ struct `An invite under admissions without effect (A17)` {
             pair.takeOver()
         }
 
-        /// An admission of somebody new by Mallory.
+        /// An admission of a new member by Mallory.
         func admission(_ number: UInt64, isSigned: Bool = true) throws -> SignedOperation {
             let device = ForeignDevice(700 + number)
             let name = device.member(in: pair.workspace)
@@ -60,7 +60,7 @@ struct `An invite under admissions without effect (A17)` {
             #expect(row?["state"] == "open" && row?["used"] == 0)
         }
 
-        /// Two come in by it, and no third.
+        /// Two are admitted by it, and no third.
         func expectTwo() throws {
             for name in ["Kim", "Lee"] {
                 try pair.bench.bareNode(name).join(link)
@@ -92,14 +92,14 @@ struct `An invite under admissions without effect (A17)` {
         try table.expectTwo()
     }
 
-    /// Those that were valid here and became void by the removal, too.
+    /// Including those that were valid here and became void by the removal.
     @Test func `admits as many after those that a removal has taken back`() throws {
         let table = try Table()
         let admissions = try (0..<2 as Range<UInt64>).map { try table.admission($0) }
         try table.pair.bring(admissions, as: table.pair.keys)
         #expect(try table.pair.ada.workspace().invites.used[table.held.invite] == 2)
         #expect(try table.pair.bench.bareNode("Early").ask(table.link) == "invite_used")
-        // Of members whom she let in stays what the removal does not know; this one was written apart.
+        // The removal does not know these admissions: what it knew would stay (V-7).
         var removal = try ForgedLog(table.pair.ada, incarnation: 90)
         let end = removal.write(
             .remove(.init(of: table.pair.known.member)), knowing: table.heads)
@@ -122,7 +122,7 @@ struct `An invite under admissions without effect (A17)` {
         #expect(voids.allSatisfy { workspace.authority[$0.id] != nil })
         try table.expectOpen()
         // A-13 counts what is in the past, valid or not, or nodes would judge an admission
-        // differently. Who asks is told so, and comes in by another invite.
+        // differently. The newcomer is told so, and is admitted by another invite.
         let kim = try table.pair.bench.bareNode("Kim")
         #expect(kim.ask(table.link) == "invite_used")
         let other = try table.pair.ada.link()

@@ -16,7 +16,7 @@ struct `Who was let in without effect` {
         bench.advance(5_000)
         let invite = try mina.ok("invite.create", ["uses": 9])
         bench.advance(2_000)
-        // Mina is away, and revokes what Bob lets somebody in by.
+        // Mina is away, and revokes the invite by which Bob admits somebody.
         mina.kill()
         let zoe = try bench.bareNode("Zoe")
         try zoe.ok("workspace.join", ["link": invite["link"] ?? .null, "name": "Zoe"])
@@ -54,8 +54,8 @@ struct `Who was let in without effect` {
         #expect(try mina.log().last == "again")
     }
 
-    /// A device that the owner has revoked was let in with effect: it asks for nothing, and what a changed
-    /// program asks for is never open.
+    /// A device that the owner has revoked was admitted with effect: it requests nothing, and a
+    /// request by a modified program is never open.
     @Test func `is nobody whose device was revoked`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -11,15 +11,15 @@ import WorkspaceTestKit
 /// anything that a test wants.
 final class Visitor: BenchStranger {
     let device: ForeignDevice
-    /// Everything that the node said.
+    /// Everything that the node sent.
     private(set) var messages: [SyncMessage] = []
-    /// Whom the handshake proved.
+    /// The identity that the handshake proved.
     private(set) var identity: PeerIdentity?
-    /// Whether the node has not hung up.
+    /// Whether the node has not closed the link.
     private(set) var isOpen = true
     /// What it serves to pulls.
     var stock: [(tip: LogTip, run: OperationRun)] = []
-    /// Hears every message first.
+    /// Receives every message first.
     var onMessage: ((SyncMessage, Visitor) -> Void)?
 
     private unowned let bench: CoreBench
@@ -59,13 +59,13 @@ final class Visitor: BenchStranger {
 
     // MARK: Saying
 
-    /// Says anything, and lets the node answer.
+    /// Sends any message, and lets the node answer.
     func send(_ message: SyncMessage, in messageClass: MessageClass = .control) {
         queue(message, in: messageClass)
         bench.settle()
     }
 
-    /// Says anything from within `onMessage`.
+    /// Sends any message from within `onMessage`.
     func queue(_ message: SyncMessage, in messageClass: MessageClass = .control) {
         guard let session, isOpen else { return }
         session.send(message, in: messageClass)
@@ -87,7 +87,7 @@ final class Visitor: BenchStranger {
         send(.operations(1, request: 0, runs, isComplete: true), in: .live)
     }
 
-    /// Says that it holds these, and hands them over when it is asked.
+    /// Announces these, and hands them over when they are requested.
     func offer(_ served: [(tip: LogTip, run: OperationRun)]) {
         stock += served
         send(.tips(1, served.map(\.tip), final: false), in: .live)
@@ -167,14 +167,14 @@ final class Visitor: BenchStranger {
 extension Visitor {
     /// One visit with a link: `join2` of what is made for the device that answers.
     ///
-    /// - Returns: the last word of the node; `nil` when it said nothing.
+    /// - Returns: the node's last answer; `nil` when there was none.
     static func asks(
         _ node: BenchNode, as device: ForeignDevice, with held: HeldLink, on bench: CoreBench,
         _ request: (DeviceID) -> JoinRequest
     ) throws -> JoinResult.Code? {
         let visitor = try Visitor(as: device, under: held.link.secret.psk, at: node, on: bench)
         defer { visitor.close() }
-        // Who holds a link that is over is answered a few times a second.
+        // A holder of a link that is over is answered a few times a second.
         if visitor.identity == nil { bench.advance(1_000) }
         guard let answerer = visitor.identity?.device else { return nil }
         visitor.knock(with: held)
