@@ -332,6 +332,8 @@ extension Queries {
     /// later, is indexed again; one that was written now does not wait for a backlog before it.
     func indexShown(_ row: ViewStore.MessageRow, isBackfill: Bool) {
         guard search.isUsed else { return }
+        // What was made when it came says nothing of it where its key came later.
+        search.prepared.removeValue(forKey: row.position.arrival)
         let position = SearchPosition(
             written: row.key.timestamp, sort: row.position.sort, arrival: row.position.arrival)
         guard position.arrival <= search.through else {
