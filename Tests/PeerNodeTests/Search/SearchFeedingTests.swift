@@ -85,6 +85,43 @@ struct `Feeding the search index` {
     }
 }
 
+/// Also where a key comes later than what is sealed under it.
+struct `Messages in the search index` {
+    private let bench = CoreBench()
+
+    @Test func `that become readable a moment after they came are found`() throws {
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try mina.ok("channel.create", ["name": "den", "private": true, "history": "all"])
+        try mina.send("the xylograph", to: "den")
+        bench.advance(10_000)
+        try mina.ok("channel.add", ["channel": "den", "members": ["Joon"]])
+        bench.advance(60_000)
+        #expect(try joon.log(of: "den") == ["the xylograph"])
+        #expect(try joon.texts(of: "xylograph") == ["the xylograph"])
+    }
+
+    @Test func `are read again where they are put in their places later`() throws {
+        let mina = try bench.node("Mina")
+        bench.advance(Limits.searchQuietMilliseconds)
+        mina.holdsSearchJobs = true
+        try mina.send("the xylograph")
+        let search = try #require(mina.host?.core).queries
+        let made = search.search.prepared
+        let arrival = try #require(made.first { $0.value?.text == "the xylograph" }?.key)
+        // As where the key was not there when it came.
+        search.search.prepared.updateValue(nil, forKey: arrival)
+        try mina.inTurn { core, workspace in
+            let stored = try #require(try core.turn.store.operations.operation(arrival))
+            let (row, _) = try #require(
+                try core.turn.store.view.anyMessage(stored.messageKey, in: stored.document))
+            core.queries.indexShown(row, isBackfill: true)
+        }
+        mina.holdsSearchJobs = false
+        #expect(try mina.texts(of: "xylograph") == ["the xylograph"])
+    }
+}
+
 /// How much a search decrypts in one turn, in which nobody else is served.
 struct `A search among long messages` {
     /// The index knows that a text has both words, and not that they stand apart.
