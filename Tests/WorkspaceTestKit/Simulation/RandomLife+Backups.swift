@@ -131,6 +131,10 @@ extension RandomLife {
         guard copies.count < 2, backup.standing.workspaces.count == members.count else { return }
         let original = world.nodes[backup.node]
         let copy = world.addNode(restoring: home, clockSkew: original.clockSkew).index
+        // A backup from before others came in knows no address, and nobody knows that of the new machine.
+        if let other = world.nodes.first(where: { $0.index != copy && $0.index != backup.node }) {
+            world.nodes[copy].call("peer.add", ["address": .string(other.address)])
+        }
         copies[copy] = person(of: backup.node)
         restored.insert(copy)
         for place in members.indices { members[place].nodes.append(copy) }
