@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Commands that are run for notices, as real processes.
-@Suite(.serialized, .besideOthers) struct `The command for a notice` {
+@Suite(.serialized) struct `The command for a notice` {
     /// A runner with its driver, stepped by the test.
     private final class World {
         let driver: NodeDriver

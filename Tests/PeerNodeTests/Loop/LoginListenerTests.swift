@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// The port on which a browser comes back from a login, with `curl` in the place of the browser.
-@Suite(.serialized, .besideOthers) struct `The port for a browser` {
+@Suite(.serialized) struct `The port for a browser` {
     private static func claim(tokenURL: String?) -> JSONValue {
         [
             "login_url": "http://127.0.0.1:1/login", "client_id": "wsx", "nonce": "N-0",

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// Commands that answer questions, as real processes: a payment gateway of a few lines that tells the
 /// truth, lies, hangs and floods.
-@Suite(.serialized, .besideOthers) struct `A command that is asked` {
+@Suite(.serialized) struct `A command that is asked` {
     /// A runner with its driver, stepped by the test.
     private final class World {
         let driver: NodeDriver

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// The process that checks tokens, as a real one: the program under its hidden word, or something else in
 /// its place.
-@Suite(.serialized, .besideOthers) struct `The process that checks tokens` {
+@Suite(.serialized) struct `The process that checks tokens` {
     /// A runner with its driver, stepped by the test.
     private final class World {
         let driver: NodeDriver
