@@ -154,7 +154,11 @@ public final class NodeLoop {
         control.deliverEvents(of: host, now: turn.now)
         control.settle(now: turn.now)
         for job in control.takeFileJobs() { blobs.begin(job) }
-        links.flush(now: turn.now) { host.noteAllSent(on: $0, at: turn.now) }
+        links.flush(now: turn.now) {
+            host.moreToSend(on: $0, unsent: $1, at: turn.now)
+        } isNoted: {
+            host.noteAllSent(on: $0, at: turn.now)
+        }
         host.didPerform(at: MonotonicClock.milliseconds())
         return !isStopping
     }

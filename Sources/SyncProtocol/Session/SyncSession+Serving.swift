@@ -19,12 +19,16 @@ extension SyncSession {
     ///
     /// - Returns: `false` if something may be waiting; the caller must then send that input.
     public mutating func noteAllSent(at now: UInt64) -> Bool {
-        guard phase == .open, standing == .full, scope == nil, claims.activeCount == 0,
-            serving.waitingPulls.isEmpty, telling.gatherDeadline ?? .max > now
-        else { return false }
+        guard !mayWaitForRoom(at: now) else { return false }
         serving.unaskedUnsent = 0
         serving.askedUnsent = 0
         return true
+    }
+
+    /// Whether `sendQueueLevel` may be what this session waits for.
+    public func mayWaitForRoom(at now: UInt64) -> Bool {
+        phase != .open || standing != .full || scope != nil || claims.activeCount > 0
+            || !serving.waitingPulls.isEmpty || telling.gatherDeadline ?? .max <= now
     }
 
     /// Answers the pulls for which the link has room.

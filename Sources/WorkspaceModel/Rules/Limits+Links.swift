@@ -70,8 +70,8 @@ extension Limits {
     public static let gatheredBytesMax = 1_024
     /// Bytes that a link delivers at once after which more bulk is expected.
     public static let bulkBytesMin = 32 * 1_024
-    /// Bytes of such a link that the kernel gathers: two frames, half of what is read at once.
-    public static let gatheredBulkBytes = 128 * 1_024
+    /// Bytes of such a link that the kernel gathers: a piece of a file, and what is read at once.
+    public static let gatheredBulkBytes = 256 * 1_024
     /// For how long at most: nobody notices that a message came so much later.
     public static let gatheredBulkMilliseconds: UInt64 = 2
     /// Links to one device: one for each store, of a home and its copies. A device that claims more
@@ -99,6 +99,9 @@ extension Limits {
     /// Sealed bytes in a transport above which nothing more is sealed: sealed messages can no
     /// longer be overtaken by urgent ones.
     public static let sealedUnsentBytesMax = 64 * 1024
+    /// Bytes of pieces of files that wait for a link, from which on frames of them are sealed without a
+    /// turn: half of what may wait, so that the next ones are read while these leave.
+    public static let piecesUnsentMin = 512 * 1024
     /// Dials under way at a time: enough for a start with many peers, few enough for any router.
     public static let dialsInFlightMax = 16
     /// How long a dial that nobody waits for takes a place, unless its result comes before: a name

@@ -151,10 +151,12 @@ struct `The links to peers` {
         let id = try #require(desk.ids.first)
         var asked: [LinkID] = []
         func flush(isNoted: Bool) {
-            desk.links.flush(now: 0) {
-                asked += $0
-                return isNoted
-            }
+            desk.links.flush(
+                now: 0,
+                isNoted: {
+                    asked += $0
+                    return isNoted
+                })
         }
         desk.links.write(id, [1, 2, 3], now: 0)
         flush(isNoted: true)
@@ -180,6 +182,40 @@ struct `The links to peers` {
         #expect(asked == [id, id] && desk.inputs.count == 2 && desk.inputs.last == "unsent 0")
         #expect(other.receive(byteCountMax: 4, into: ReadBuffer()).bytes == [1, 2, 3, 4])
         #expect(pair.1.receive(byteCountMax: 4, into: ReadBuffer()).bytes == [9])
+    }
+
+    @Test func `are given more without a turn while they take it`() throws {
+        let desk = try Desk()
+        let (own, other) = try makeLinks()
+        desk.links.accept(own, now: 0)
+        desk.takeInputs()
+        let id = try #require(desk.ids.first)
+        desk.inputs = []
+        var (asked, waiting) = ([Int](), 3)
+        func more(_ link: LinkID, _ unsent: Int) -> [UInt8]? {
+            #expect(link == id)
+            asked.append(unsent)
+            guard waiting > 0 else { return nil }
+            waiting -= 1
+            return [UInt8](repeating: UInt8(waiting), count: 1_000)
+        }
+        desk.links.write(id, [9], now: 0)
+        desk.links.flush(now: 0, more: more)
+        desk.takeInputs()
+        #expect(asked == [0, 0, 0, 0] && desk.inputs == ["unsent 0"])
+        let sent: [UInt8] = [9] + [2, 1, 0].flatMap { [UInt8](repeating: $0, count: 1_000) }
+        #expect(other.receive(byteCountMax: 10_000, into: ReadBuffer()).bytes == sent)
+        // More than the kernel takes: who knows what is left asks for no turn, and goes on with it later.
+        desk.links.write(id, [UInt8](repeating: 7, count: 8 << 20), now: 0)
+        desk.links.flush(now: 0) { _, unsent in unsent > 0 ? [] : nil }
+        #expect(!desk.links.hasInputs && desk.links.hasUnsent)
+        let watched = try desk.driver.poller.wait(timeoutMilliseconds: 0)
+        #expect(watched.isEmpty, "the kernel has no room")
+        other.abandon()
+        try desk.work {
+            desk.links.flush(now: 0) { _, _ in [] }
+            return desk.inputs.last == "closed"
+        }
     }
 
     @Test func `leave with the kernel all that was written, when they are closed`() throws {

@@ -60,4 +60,49 @@ struct `A link that has taken all` {
         _ = link.session.flush(now: bench.monotonic)
         #expect(host.noteAllSent(on: [link.id], at: bench.monotonic))
     }
+
+    /// Pieces of files wait, of which a first frame was handed over.
+    private func queuePieces(on link: PeerLink) {
+        for _ in 0..<3 {
+            link.session.send(raw: [UInt8](repeating: 0x80, count: 256 * 1024), in: .blob)
+        }
+        _ = link.session.flush(now: bench.monotonic)
+    }
+
+    @Test func `gets more pieces of files without a turn, as one would give it`() throws {
+        let (host, link) = try linked()
+        _ = host.turn([.tick], at: bench.time)
+        #expect(host.moreToSend(on: link.id, unsent: 0, at: bench.monotonic) == nil, "none wait")
+        queuePieces(on: link)
+        let unsent = link.session.unsentBytes
+        let commits = host.commitCount
+        let bytes = try #require(host.moreToSend(on: link.id, unsent: 0, at: bench.monotonic))
+        #expect(bytes.count >= Limits.sealedUnsentBytesMax - 1_024)
+        let effects = host.turn([.unsent(link.id, byteCount: 0)], at: bench.time)
+        guard case .write(link.id, let next) = effects.first, effects.count == 1 else {
+            return #expect(Bool(false), "\(effects)")
+        }
+        #expect(next.count == bytes.count && host.commitCount == commits)
+        #expect(link.session.unsentBytes < unsent)
+    }
+
+    @Test func `gets more by a turn where something else may wait`() throws {
+        let (host, link) = try linked()
+        _ = host.turn([.tick], at: bench.time)
+        queuePieces(on: link)
+        let now = bench.monotonic
+        #expect(host.moreToSend(on: LinkID(999_999), unsent: 0, at: now) == nil, "unknown")
+        link.farewell = Farewell(at: now)
+        #expect(host.moreToSend(on: link.id, unsent: 0, at: now) == nil)
+        link.farewell = nil
+        let sync = try #require(link.orderedSyncs.first)
+        let session = sync.session
+        sync.session.serving.waitingPulls = [PullRequest(request: 1, items: [], maxBytes: 1)]
+        #expect(host.moreToSend(on: link.id, unsent: 0, at: now) == nil)
+        sync.session = session
+        host.core.log.needed = [1: []]
+        #expect(host.moreToSend(on: link.id, unsent: 0, at: now) == nil)
+        host.core.log.needed = [:]
+        #expect(host.moreToSend(on: link.id, unsent: 0, at: now)?.isEmpty == false)
+    }
 }

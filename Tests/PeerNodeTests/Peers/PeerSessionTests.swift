@@ -208,6 +208,38 @@ struct `The clock of a session` {
         }
     }
 
+    @Test func `seals pieces of files without a turn, while many wait and nothing else`() throws {
+        let link = try InMemoryLink(seed: 7)
+        let pieces = (0..<4).map { [UInt8](repeating: UInt8($0) | 0x80, count: 256 * 1024) }
+        #expect(link.dialler.session.sealPieces(unsent: 0, now: link.now) == nil, "no session yet")
+        link.run()
+        link.drains = false
+        let session = link.dialler.session
+        #expect(session.sealPieces(unsent: 0, now: link.now) == nil, "nothing waits")
+        for piece in pieces { session.send(raw: piece, in: .blob) }
+        var frames = 0
+        while let bytes = session.sealPieces(unsent: 0, now: link.now) {
+            frames += 1
+            #expect(bytes.count >= Limits.sealedUnsentBytesMax - 1_024)
+            link.dialler.outbox += bytes
+            // What has not left is enough for now.
+            let left = session.sealPieces(unsent: Limits.sealedUnsentBytesMax, now: link.now)
+            #expect(left?.isEmpty != false)
+        }
+        #expect((8...10).contains(frames) && session.unsentBlobBytes < Limits.piecesUnsentMin)
+        // A message that is to overtake them is a matter of turns.
+        session.send(raw: pieces[0], in: .blob)
+        session.send(raw: pieces[1], in: .blob)
+        #expect(session.unsentBlobBytes >= Limits.piecesUnsentMin)
+        session.send(.error(code: "x", retryAfterMilliseconds: 0), in: .control)
+        #expect(session.sealPieces(unsent: 0, now: link.now) == nil)
+        link.drains = true
+        link.perform(session.writeQueueLevel(0, now: link.now), \.dialler)
+        link.run()
+        #expect(link.answerer.blobs == pieces + pieces[..<2])
+        #expect(link.answerer.messages == [.error(code: "x", retryAfterMilliseconds: 0)])
+    }
+
     @Test func `keeps a bounded queue for a peer that does not read (N16)`() throws {
         let link = try InMemoryLink(seed: 5)
         link.run()

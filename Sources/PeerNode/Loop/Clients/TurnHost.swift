@@ -14,6 +14,11 @@ public protocol TurnHost: AnyObject {
     ///
     /// - Returns: `false` where the next turn has to hear of it, at once.
     func noteAllSent(on links: [LinkID], at monotonic: UInt64) -> Bool
+    /// More to write to a link, of which `unsent` bytes have not left, at this time of the monotonic clock
+    /// in milliseconds.
+    ///
+    /// - Returns: empty while the link has enough; `nil` where the next turn has to hear of `unsent`.
+    func moreToSend(on link: LinkID, unsent: Int, at monotonic: UInt64) -> [UInt8]?
     /// When `turn` wants a `tick` at the latest, in milliseconds of the monotonic clock.
     var nextDeadline: UInt64? { get }
     /// Whether a turn was cut short and wants another at once.
@@ -47,6 +52,8 @@ public protocol TurnHost: AnyObject {
 extension TurnHost {
     /// Each turn hears of it.
     public func noteAllSent(on links: [LinkID], at monotonic: UInt64) -> Bool { false }
+    /// What is sent is decided by turns alone.
+    public func moreToSend(on link: LinkID, unsent: Int, at monotonic: UInt64) -> [UInt8]? { nil }
     /// With peers.
     public var wantsNetwork: Bool { true }
     /// All links are read.

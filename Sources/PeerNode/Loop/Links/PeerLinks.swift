@@ -145,28 +145,54 @@ final class PeerLinks {
 
     /// Sends what the kernel takes, and tells for each link that was written to what is left.
     ///
-    /// - Parameter isNoted: is asked where there is nothing else to tell: whether it is known by now
-    ///   that these links have taken all, so that it need not be told.
-    func flush(now: UInt64, isNoted: ([LinkID]) -> Bool = { _ in false }) {
+    /// - Parameters:
+    ///   - more: is asked for more to write to a link of which so many bytes are left, which then need not
+    ///     be told; `nil` where they have to be.
+    ///   - isNoted: is asked where there is nothing else to tell: whether it is known by now that these
+    ///     links have taken all, so that it need not be told.
+    func flush(
+        now: UInt64, more: (LinkID, Int) -> [UInt8]? = { _, _ in nil },
+        isNoted: ([LinkID]) -> Bool = { _ in false }
+    ) {
         var drained: [LinkID] = []
         let ids = touched.sorted()
         touched = []
         for id in ids {
             guard let link = links[id] else { continue }
-            guard link.flush(now: now) == nil else {
+            switch send(on: link, LinkID(id), now: now, more) {
+            case .failed:
                 lose(id)
                 continue
-            }
-            let left = link.unsentByteCount
-            if left > 0 {
+            case .told(let left) where left > 0:
                 inputs.append(.unsent(LinkID(id), byteCount: left))
-            } else {
-                drained.append(LinkID(id))
+            case .told: drained.append(LinkID(id))
+            case .known: break
             }
             watch(link, id)
         }
         guard !drained.isEmpty, hasInputs || !isNoted(drained) else { return }
         inputs += drained.map { .unsent($0, byteCount: 0) }
+    }
+
+    private enum Sending {
+        case failed
+        /// So many bytes are left, which the next turn has to hear of.
+        case told(Int)
+        /// What is left is known.
+        case known
+    }
+
+    /// Hands the kernel what it takes, and then what else there is for the link.
+    private func send(
+        on link: TCPLink, _ id: LinkID, now: UInt64, _ more: (LinkID, Int) -> [UInt8]?
+    ) -> Sending {
+        while link.flush(now: now) == nil {
+            let left = link.unsentByteCount
+            guard let bytes = more(id, left) else { return .told(left) }
+            guard !bytes.isEmpty else { return .known }
+            link.write(bytes, now: now)
+        }
+        return .failed
     }
 
     /// Tries again to send on every link, without telling.

@@ -150,6 +150,18 @@ public final class NodeHost {
         core.links.noteAllSent(on: links, now: monotonic)
     }
 
+    /// More for a link that has sent some of what was written to it, where nothing has to be decided.
+    ///
+    /// - Parameters:
+    ///   - unsent: bytes that were written to it and have not left.
+    ///   - monotonic: milliseconds of the monotonic clock, as in `TurnTime`.
+    /// - Returns: `nil` where a turn has to hear of `unsent`.
+    public func moreToSend(on link: LinkID, unsent: Int, at monotonic: UInt64) -> [UInt8]? {
+        let bytes = core.links.sealMore(for: link, unsent: unsent, now: monotonic)
+        core.turn.tally.noteSent(bytes?.count ?? 0)
+        return bytes
+    }
+
     /// When `turn` wants a `tick` at the latest, on the monotonic clock.
     public var nextDeadline: UInt64? { core.nextDeadline }
 

@@ -110,15 +110,12 @@ extension Links {
     /// - Returns: `false` where somebody may wait for that, so that `NodeInput.unsent` has to come; or
     ///   where the last turn has left something to tell for the next one.
     func noteAllSent(on ids: [LinkID], now: UInt64) -> Bool {
-        let log = core.log
-        guard log.appended.isEmpty, log.retention.moved.isEmpty, log.needed.isEmpty,
-            network.ordered.allSatisfy({ !$0.session.hasMoreToSeal })
+        guard !owesTelling, network.ordered.allSatisfy({ !$0.session.hasMoreToSeal })
         else { return false }
         var isNoted = true
         for id in ids {
-            guard let link = network.links[id], !link.isClosing, link.farewell == nil,
-                link.asking == nil, !core.files.serving.waits(for: id),
-                link.session.noteAllSent(now: now)
+            guard let link = network.links[id], !link.isEnding, link.asking == nil,
+                !core.files.serving.waits(for: id), link.session.noteAllSent(now: now)
             else {
                 isNoted = false
                 continue
@@ -128,6 +125,24 @@ extension Links {
             }
         }
         return isNoted
+    }
+
+    /// More pieces of files for a link that has sent some of what was written to it, where a turn for
+    /// that would do no more. That is so for most of a large file: a turn comes when the next pieces are
+    /// to be read.
+    ///
+    /// - Parameter unsent: bytes that were written to the link and have not left.
+    /// - Returns: what to write now, empty where it has enough; `nil` where `NodeInput.unsent` has to come.
+    func sealMore(for id: LinkID, unsent: Int, now: UInt64) -> [UInt8]? {
+        guard !owesTelling, let link = network.links[id], !link.isEnding, link.asking == nil,
+            link.orderedSyncs.allSatisfy({ !$0.session.mayWaitForRoom(at: now) })
+        else { return nil }
+        return link.session.sealPieces(unsent: unsent, now: now)
+    }
+
+    /// Whether the last turn has left something to tell for the next one.
+    private var owesTelling: Bool {
+        !core.log.appended.isEmpty || !core.log.retention.moved.isEmpty || !core.log.needed.isEmpty
     }
 
     /// This machine has come to another network, or an interface came back: whoever is linked proves

@@ -166,6 +166,8 @@ final class PeerLink {
     var invite: (workspace: Int64, id: OperationID)?
     /// Set while the peer is no longer a member here and is told so.
     var farewell: Farewell?
+    /// Whether nothing more is begun on it.
+    var isEnding: Bool { isClosing || farewell != nil }
     /// Whether the other end was nobody any more when the link came about, so it is not listed.
     var wasFormer = false
     /// Whether there was ever another link to the same device beside this one.

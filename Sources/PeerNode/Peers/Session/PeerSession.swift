@@ -277,6 +277,30 @@ extension PeerSession {
         guard unsentBytes <= Limits.unsentBytesMax + Limits.operationsMessageBytesMax else {
             return end(.stalled, now: now)
         }
+        let (bytes, failure) = sealFrames(with: transport)
+        let effects = writing(bytes, now: now)
+        return failure.map { effects + end(LinkEnding(transport: $0), now: now) } ?? effects
+    }
+
+    /// Seals more pieces of files for a transport that has sent some of what it had. Nothing but pieces
+    /// waits, and so many that a turn would do no more than this.
+    ///
+    /// - Parameter unsent: as `writeQueueLevel` takes it.
+    /// - Returns: frames for the transport, none while it has enough; `nil` where `writeQueueLevel` has to
+    ///   be told.
+    public func sealPieces(unsent: Int, now: UInt64) -> [UInt8]? {
+        guard case .established(let transport) = state,
+            unsentBlobBytes >= Limits.piecesUnsentMin, unsentBlobBytes == scheduler.unsentBytes
+        else { return nil }
+        noteUnsent(unsent, now: now)
+        let (bytes, failure) = sealFrames(with: transport)
+        // The next `flush` meets the failure again, and ends the link.
+        guard failure == nil else { return nil }
+        noteWritten(bytes, now: now)
+        return bytes
+    }
+
+    private func sealFrames(with transport: NoiseTransport) -> ([UInt8], failure: NoiseError?) {
         var bytes: [UInt8] = []
         do {
             while sealedUnsentBytes + bytes.count < Limits.sealedUnsentBytesMax,
@@ -284,19 +308,21 @@ extension PeerSession {
             {
                 try Self.seal(frame, with: transport, to: &bytes)
             }
-        } catch {
-            return writing(bytes, now: now) + end(LinkEnding(transport: error), now: now)
-        }
-        return writing(bytes, now: now)
+        } catch { return (bytes, error) }
+        return (bytes, nil)
     }
 
     /// How many of the bytes that were handed to the transport it has not sent yet. Reported
     /// after every write, so that the next frames are sealed in time and no earlier.
     public func writeQueueLevel(_ unsent: Int, now: UInt64) -> [Effect] {
         guard !isClosed else { return [] }
+        noteUnsent(unsent, now: now)
+        return flush(now: now)
+    }
+
+    private func noteUnsent(_ unsent: Int, now: UInt64) {
         if unsent < sealedUnsentBytes { progress = now }
         sealedUnsentBytes = unsent
-        return flush(now: now)
     }
 
     /// Whether messages wait for the next `flush`, or for room.
@@ -326,10 +352,13 @@ extension PeerSession {
     }
 
     private func writing(_ bytes: [UInt8], now: UInt64) -> [Effect] {
-        guard !bytes.isEmpty else { return [] }
-        if sealedUnsentBytes == 0 { progress = now }
+        noteWritten(bytes, now: now)
+        return bytes.isEmpty ? [] : [.write(bytes)]
+    }
+
+    private func noteWritten(_ bytes: [UInt8], now: UInt64) {
+        if sealedUnsentBytes == 0, !bytes.isEmpty { progress = now }
         sealedUnsentBytes += bytes.count
-        return [.write(bytes)]
     }
 }
 
