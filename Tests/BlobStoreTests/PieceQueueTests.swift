@@ -21,6 +21,62 @@ struct `What is asked and sent at a time` {
         #expect(pace.window == BlobLimits.windowBytesMin)
     }
 
+    /// A peer that delivers `rate` bytes a second, each piece `way` milliseconds after its request at the
+    /// earliest: the window after some seconds.
+    private func settledWindow(rate: Int, way: UInt64) -> Int {
+        var pace = PeerPace()
+        var owed: [(piece: Int, at: UInt64)] = []
+        var now: UInt64 = 0
+        var free: UInt64 = 0
+        pace.begin(at: 0)
+        let piece = BlobLimits.pieceBytesMax
+        for _ in 0..<4_000 {
+            while (owed.count + 1) * piece <= pace.window {
+                free = max(free, now + way) + UInt64(1_000 * piece / rate)
+                owed.append((piece, free))
+                pace.ask(owing: owed.count * piece, at: now)
+            }
+            let next = owed.removeFirst()
+            now = max(now, next.at)
+            pace.note(next.piece, at: now)
+        }
+        return pace.window
+    }
+
+    @Test(arguments: [
+        // Bytes a second, milliseconds of the way; the least and most that then wait.
+        (200_000_000, 1, 3_200_000, 5_000_000), (20_000_000, 1, 524_288, 1_200_000),
+        (20_000_000, 100, 2_300_000, 5_500_000), (500_000, 20, 524_288, 524_288),
+        (400_000_000, 300, 8_388_608, 8_388_608),
+    ])
+    func `is what fits on the way, and little more`(
+        _ rate: Int, _ way: UInt64, _ least: Int, _ most: Int
+    ) {
+        let window = settledWindow(rate: rate, way: way)
+        #expect((least...most).contains(window), "\(window)")
+    }
+
+    @Test func `is timed anew where a request was called off, and after a stall`() {
+        var pace = PeerPace()
+        pace.begin(at: 0)
+        pace.ask(owing: 300_000, at: 0)
+        // That one never comes; what it owes then is nothing, and the next request begins anew.
+        pace.begin(at: 1_000)
+        pace.ask(owing: 300_000, at: 1_000)
+        pace.note(300_000, at: 1_200)
+        pace.note(29_700_000, at: 1_300)
+        #expect(pace.window == BlobLimits.windowBytesMax, "200 ms twice, at 150 MB/s")
+        pace.begin(at: 2_000)
+        pace.ask(owing: 1_000, at: 2_000)
+        pace.note(1_000, at: 2_001)
+        #expect(pace.window < 3_000_000)
+        pace.stall()
+        #expect(pace.window == BlobLimits.windowBytesMin)
+        pace.begin(at: 3_000)
+        pace.note(20_000_000, at: 3_200)
+        #expect(pace.window == BlobLimits.windowBytesMax, "a way that nothing is known of")
+    }
+
     @Test func `does not trap on clocks that stand still or go back`() {
         var pace = PeerPace()
         pace.begin(at: 5_000)

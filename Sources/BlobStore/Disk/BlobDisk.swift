@@ -14,6 +14,10 @@ public protocol BlobDisk: AnyObject {
     func read(_ file: Int32, at offset: UInt64, byteCount: Int) throws(BlobError) -> [UInt8]
     /// Writes all of `bytes`.
     func write(_ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>) throws(BlobError)
+    /// The same for bytes that nobody reads soon: past the kernel's cache, where that can be.
+    func writeUncached(
+        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>
+    ) throws(BlobError)
     /// The file's length.
     func byteCount(_ file: Int32) throws(BlobError) -> UInt64
     /// Returns once everything written survives a power cut (fdatasync).
@@ -33,4 +37,11 @@ public protocol BlobDisk: AnyObject {
     func names(in folder: String) throws(BlobError) -> [String]
     /// Bytes that can still be written.
     func freeByteCount() throws(BlobError) -> UInt64
+}
+
+extension BlobDisk {
+    /// A disk without a cache.
+    public func writeUncached(
+        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>
+    ) throws(BlobError) { try write(file, at: offset, bytes) }
 }

@@ -60,6 +60,9 @@ public enum BlobLimits {
     public static let windowBytesMin = 2 * pieceBytesMax
     /// The maximum: 1 Gbit/s round half the world.
     public static let windowBytesMax = 8 * 1024 * 1024
+    /// How much longer than the way itself a requested piece may take, because of others before it: the
+    /// link is never idle then, and a message waits little behind them.
+    public static let queueMilliseconds: UInt64 = 16
     /// How long a peer may deliver nothing, in addition to four times the expected time of a piece.
     public static let stallMilliseconds: UInt64 = 3_000
     /// The upper bound of that time.

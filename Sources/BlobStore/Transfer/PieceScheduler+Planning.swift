@@ -187,6 +187,7 @@ extension PieceScheduler {
         else { return }
         if state.owed == 0 { state.pace.begin(at: now) }
         state.owed += shape.byteCount(ofPiece: piece)
+        state.pace.ask(owing: state.owed, at: now)
         state.calledOff.remove(PieceName(root: root, piece: piece))
         state.turn = (root, chunk)
         peers[peer] = state

@@ -51,6 +51,10 @@ int wsx_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 // Changes the child's folder. Returns an errno, 0 for none.
 int wsx_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
 
+// Makes writes to the file pass the kernel's cache, or not; clears its other flags (O_APPEND ...).
+// -1 and errno where the file system cannot do that.
+int wsx_pass_cache(int fd, int is_on);
+
 // Has the kernel begin to write `length` bytes of the file from `offset` on to the disk, and does not
 // wait. Promises nothing of what a power cut leaves.
 int wsx_begin_writing(int fd, int64_t offset, int64_t length);
