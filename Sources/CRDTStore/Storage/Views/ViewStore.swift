@@ -4,6 +4,9 @@ public import WorkspaceModel
 ///
 /// The view is built by folding operations and can be rebuilt at any time. It contains positions
 /// and ids, never text: text is decrypted from the operation when it is shown.
+///
+/// It knows no room, no link and no session: `Storage` may not import them (`SourceTreeTests`). Nor
+/// does it know `Storage/Operations`, which stands behind it (`FolderTests`). Rooms say what counts.
 public final class ViewStore {
     let connection: Connection
     private let insert: Statement

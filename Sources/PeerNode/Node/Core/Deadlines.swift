@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Timers: each room reports its next deadline and does what is due.
+/// Timers: each room reports its next deadline and does what is due. `NodeLoop.setAlarm` makes the
+/// earliest of all the end of the loop's sleep, and the turn after it gets a `.tick`.
 extension NodeCore {
     /// When the core wants to be asked again at the latest, on the monotonic clock.
     var nextDeadline: UInt64? {

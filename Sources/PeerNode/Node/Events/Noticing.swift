@@ -63,6 +63,8 @@ extension Events {
         }
     }
 
+    /// Whether the owner wants notice of a message: it is unread or came late, its channel is not
+    /// muted, and the level of the channel has a reason for it. Further reasons belong here.
     private func wantsNotice(
         of row: ViewStore.MessageRow, _ channel: Workspace.Channel, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
@@ -137,8 +139,6 @@ extension Events {
             ])
         }
     }
-
-    // MARK: Levels
 
     // MARK: Commands
 
