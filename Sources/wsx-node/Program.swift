@@ -6,7 +6,7 @@ enum Program {
     /// Runs one command line.
     ///
     /// - Parameter arguments: without the program's own name.
-    /// - Returns: the exit status of section 4.8.6.
+    /// - Returns: the exit status, as the manual page lists them.
     static func run(
         arguments: [String], environment: [String: String], io: any ProgramIO
     ) -> Int32 {

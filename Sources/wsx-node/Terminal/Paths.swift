@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// The paths of this home (section 4.8.7).
+/// The paths of this home.
 struct Paths: Equatable {
     /// The folder given by `--home` or `WSX_NODE_HOME`; `nil` for the folders of the account.
     let home: String?

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A channel or direct conversation (sections 4.9 and 4.0.7).
+/// A channel or direct conversation.
 public struct ChannelObject: ControlObject {
     /// `c_…`.
     public var id: String

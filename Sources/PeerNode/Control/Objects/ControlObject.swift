@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A type with a JSON form on the socket (section 4.9).
+/// A type with a JSON form on the socket.
 public protocol ControlObject: Sendable {
     /// All fields, the absent ones as `null`.
     var json: JSONValue { get }

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A device of a member (section 4.9).
+/// A device of a member.
 public struct DeviceObject: ControlObject {
     /// `d_…`.
     public var id: String
@@ -122,7 +122,7 @@ public struct DeviceLinkObject: ControlObject {
     }
 }
 
-/// A device, and whether it holds something (section 4.0.7).
+/// A device, and whether it holds something.
 public struct HolderObject: ControlObject {
     /// `d_…`.
     public let device: String

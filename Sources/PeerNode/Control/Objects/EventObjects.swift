@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// An event (section 4.8.4).
+/// An event.
 public struct EventObject: ControlObject {
     /// Its place in the table; grows by at least one.
     public var sequence: Int64
@@ -14,7 +14,7 @@ public struct EventObject: ControlObject {
     public var workspace: String?
     /// Whether it came with a first sync, so that bots keep silent about it.
     public var isBackfill = false
-    /// The object of section 4.9.
+    /// The object that it is about: `Events.data` says which.
     public var data: JSONValue
     /// The encoded `json`, once it was needed; nothing is changed from then on.
     private(set) var line: [UInt8]?

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// One file of a message (section 4.9).
+/// One file of a message.
 public struct AttachmentObject: ControlObject {
     /// Its id, `b_…`, even if its bytes are in the message.
     public let blob: String?
@@ -39,7 +39,7 @@ public struct AttachmentObject: ControlObject {
     }
 }
 
-/// A file that is known here (section 4.9).
+/// A file that is known here.
 public struct FileObject: ControlObject {
     /// `b_…`.
     public let id: String

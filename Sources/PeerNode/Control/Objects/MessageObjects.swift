@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A message (sections 4.9 and 4.0.7).
+/// A message.
 public struct MessageObject: ControlObject {
     /// `m_…`.
     public var id: String

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A note (sections 4.0.4 and 4.9).
+/// A note.
 public struct NoteObject: ControlObject {
     /// `n_…`.
     public let id: String

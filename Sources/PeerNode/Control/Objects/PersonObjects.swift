@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A person's profile (section 2.2).
+/// A person's profile.
 public struct ProfileObject: ControlObject {
     /// `u_…`; for the caller, before joining a workspace, the device's, `d_…`.
     public var id: String

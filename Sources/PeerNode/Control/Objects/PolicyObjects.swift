@@ -50,7 +50,7 @@ public struct PolicyObject: ControlObject {
     }
 }
 
-/// A request to join (section 4.9).
+/// A request to join.
 public struct RequestObject: ControlObject {
     /// `r_…`, equal on every node.
     public let id: String

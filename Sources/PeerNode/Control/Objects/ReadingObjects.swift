@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the caller has read of a conversation (section 4.0.7, "unread").
+/// What the caller has read of a conversation.
 public struct ReadingObject: ControlObject {
     /// The conversation, `c_…`.
     public let id: String

@@ -1,5 +1,5 @@
 /// How a call names a channel: `general`, `#general`, `c_…`, or `@Mina` (or `u_…`) for the
-/// conversation with her (section 4.0.2).
+/// conversation with her.
 public enum ChannelReference: Hashable, Sendable {
     /// The id, `c_…`.
     case id(String)

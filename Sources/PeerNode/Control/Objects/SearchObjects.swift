@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// A search result (section 4.0.7, "hit").
+/// A search result.
 public struct SearchHit: ControlObject {
     /// What it is, with the thing itself.
     public enum Item: Sendable {

@@ -23,7 +23,7 @@ public struct PersonObject: ControlObject, Equatable {
     }
 }
 
-/// A workspace (section 4.9).
+/// A workspace.
 public struct WorkspaceObject: ControlObject {
     /// `w_…`.
     public var id: String
@@ -99,7 +99,7 @@ public struct WorkspaceObject: ControlObject {
     }
 }
 
-/// A member of a workspace (section 4.9).
+/// A member of a workspace.
 public struct MemberObject: ControlObject {
     /// `u_…`.
     public var id: String
@@ -164,7 +164,7 @@ public struct MemberObject: ControlObject {
     }
 }
 
-/// An invite (section 4.9).
+/// An invite.
 public struct InviteObject: ControlObject {
     /// `i_…`.
     public var id: String
@@ -224,7 +224,7 @@ public struct InviteObject: ControlObject {
     }
 }
 
-/// The identity of this home (section 4.0.7).
+/// The identity of this home.
 public struct IdentityObject: ControlObject {
     /// The device, `d_…`.
     public var id: String

@@ -17,7 +17,7 @@ public struct Command: Sendable {
     public let parameters: [ParameterDefinition]
     /// Those of them that are sent over the socket.
     public let remoteParameters: [ParameterDefinition]
-    /// What the answer is: the name of an object of section 4.9, or a list of them.
+    /// What the answer is: the name of an object, or a list of them.
     public let result: String
     /// The same as a shape, for the code that displays it.
     public let shape: Shape

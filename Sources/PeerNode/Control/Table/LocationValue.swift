@@ -1,6 +1,6 @@
 internal import WorkspaceModel
 
-/// How a call writes a place on Earth (section 4.0.7).
+/// How a call writes a place on Earth.
 extension MessageLocation {
     /// Reads `"52.52,13.405"`, or `{lat, lon, accuracy?, label?}`. `nil` for anything else.
     init?(_ value: JSONValue) {

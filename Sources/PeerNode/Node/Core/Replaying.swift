@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Recognizes a call that is repeated with the same `key` (4-interface 4.1.3).
+/// Recognizes a call that is repeated with the same `key`.
 ///
 /// Stored are keyed hashes of (method, key) and of the parameters, and the name of what was
 /// created; the answer is built again.

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 /// The names of events that people and scripts ask for.
 extension EventName {
-    /// The events of section 4.8.4 that belong to features which this build does not have. They are
+    /// The events of features which this build does not have. They are
     /// accepted, so that a script may ask for all that it knows; they are in no list and never
     /// occur.
     private static let absent = [

@@ -12,7 +12,7 @@ struct PassingEvent {
     let data: JSONValue
 }
 
-/// Events that are not stored (section 4.1.2).
+/// Events that are not stored.
 extension Events {
     /// Gives something that passes to every stream that wants it.
     ///

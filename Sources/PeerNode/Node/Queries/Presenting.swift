@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Builds the objects that people and scripts see (4-interface 4.9) from what the other rooms hold.
+/// Builds the objects that people and scripts see from what the other rooms hold.
 extension Queries {
     // MARK: People
 

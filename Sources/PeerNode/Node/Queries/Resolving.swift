@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Resolves what a call names (4-interface 4.0.2): an id, or a name, ignoring case.
+/// Resolves what a call names: an id, or a name, ignoring case.
 extension Queries {
     /// The workspace a call acts in: the one it names, else the selected one. A workspace that its
     /// owner has ended cannot be worked in any more.

@@ -35,7 +35,7 @@ public enum EventName: Equatable, Sendable {
     }
 }
 
-/// Transient events: told to open streams and stored nowhere (section 4.1.2).
+/// Transient events: told to open streams and stored nowhere.
 public enum PassingEventType: String, CaseIterable, Sendable {
     case messageHeld = "message.held"
     case noteCursor = "note.cursor"

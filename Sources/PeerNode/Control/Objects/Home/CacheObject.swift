@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// The space that files take on this device (section 4.9). Bytes are those of ciphertext on the
+/// The space that files take on this device. Bytes are those of ciphertext on the
 /// disk.
 public struct CacheObject: ControlObject {
     /// Files with bytes here.

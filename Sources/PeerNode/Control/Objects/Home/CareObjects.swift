@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// Why somebody or something is in its current state (section 4.0.7).
+/// Why somebody or something is in its current state.
 public struct WhyObject: ControlObject {
     /// One operation, or one piece of evidence.
     public struct Step: Sendable {

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// The caller's overview for one screen (section 4.0.7), all from the same moment.
+/// The caller's overview for one screen, all from the same moment.
 public struct HomeObject: ControlObject {
     /// `nil` before there is one.
     public var identity: IdentityObject?

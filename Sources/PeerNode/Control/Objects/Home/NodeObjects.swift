@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// The state of the node, for one screen (section 4.9).
+/// The state of the node, for one screen.
 public struct StatusObject: ControlObject {
     /// One workspace in it.
     public struct Workspace: Sendable {

@@ -23,7 +23,7 @@ public struct PeerCounts: ControlObject {
     }
 }
 
-/// Another device (sections 4.9 and 4.0.7).
+/// Another device.
 public struct PeerObject: ControlObject {
     /// `d_…`; `nil` until the first handshake.
     public var id: String?
@@ -63,7 +63,7 @@ public struct PeerObject: ControlObject {
     }
 }
 
-/// How much a peer and this device differ in one workspace (section 4.0.7).
+/// How much a peer and this device differ in one workspace.
 public struct SyncObject: ControlObject {
     /// The device, `d_…`.
     public var peer: String
