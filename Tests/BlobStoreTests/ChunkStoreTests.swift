@@ -76,6 +76,8 @@ struct `Stores of chunks` {
             #expect(try store.claim().map(\.chunks.runs) == [[0..<1, 3..<4]])
             #expect(try store.chunk(3, of: blob) == sealed.chunks[3])
             #expect(try store.piece(0, of: blob) == sealed.chunks[0])
+            let piece = try store.piece(0, of: blob, after: [1, 2, 3])
+            #expect(piece == [1, 2, 3] + sealed.chunks[0])
             #expect(BlobBench.error { _ = try store.verify(chunk: 0, of: blob) } == .badLeaves)
             try store.keep(sealed.tree)
             #expect(try store.tree(of: blob) == sealed.tree)

@@ -92,9 +92,11 @@ final class CrashingDisk: BlobDisk {
 
     func close(_ file: Int32) { opened[file] = nil }
 
-    func read(_ file: Int32, at offset: UInt64, byteCount: Int) throws(BlobError) -> [UInt8] {
+    func read(
+        _ file: Int32, at offset: UInt64, byteCount: Int, after head: [UInt8]
+    ) throws(BlobError) -> [UInt8] {
         try call("read")
-        return Array(try node(file).bytes.dropFirst(Int(offset)).prefix(byteCount))
+        return head + Array(try node(file).bytes.dropFirst(Int(offset)).prefix(byteCount))
     }
 
     func write(_ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>) throws(BlobError) {

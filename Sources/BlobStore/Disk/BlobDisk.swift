@@ -11,7 +11,11 @@ public protocol BlobDisk: AnyObject {
     /// Closes what `open` gave.
     func close(_ file: Int32)
     /// Bytes from `offset` on; fewer than `byteCount` only at the end of the file.
-    func read(_ file: Int32, at offset: UInt64, byteCount: Int) throws(BlobError) -> [UInt8]
+    ///
+    /// - Parameter head: what the result begins with.
+    func read(
+        _ file: Int32, at offset: UInt64, byteCount: Int, after head: [UInt8]
+    ) throws(BlobError) -> [UInt8]
     /// Writes all of `bytes`.
     func write(_ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>) throws(BlobError)
     /// The same for bytes that nobody reads soon: past the kernel's cache, where that can be.
@@ -40,6 +44,13 @@ public protocol BlobDisk: AnyObject {
 }
 
 extension BlobDisk {
+    /// Bytes alone.
+    public func read(
+        _ file: Int32, at offset: UInt64, byteCount: Int
+    ) throws(BlobError) -> [UInt8] {
+        try read(file, at: offset, byteCount: byteCount, after: [])
+    }
+
     /// A disk without a cache.
     public func writeUncached(
         _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>

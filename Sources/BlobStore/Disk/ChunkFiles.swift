@@ -227,9 +227,11 @@ public final class ChunkFiles: ChunkStore {
     // MARK: Reading
 
     /// `ChunkStore.piece`.
-    public func piece(_ piece: Int, of blob: BlobName) throws(BlobError) -> [UInt8] {
+    public func piece(
+        _ piece: Int, of blob: BlobName, after head: [UInt8]
+    ) throws(BlobError) -> [UInt8] {
         guard let range = blob.shape.ciphertextRange(ofPiece: piece) else { throw .missing }
-        return try read(range, of: blob)
+        return try read(range, of: blob, after: head)
     }
 
     /// `ChunkStore.chunk`.
@@ -238,11 +240,14 @@ public final class ChunkFiles: ChunkStore {
         return try read(range, of: blob)
     }
 
-    private func read(_ range: Range<UInt64>, of blob: BlobName) throws(BlobError) -> [UInt8] {
+    private func read(
+        _ range: Range<UInt64>, of blob: BlobName, after head: [UInt8] = []
+    ) throws(BlobError) -> [UInt8] {
         let byteCount = Int(range.upperBound - range.lowerBound)
         let bytes = try disk.read(
-            try opened(blob.root, isMade: false), at: range.lowerBound, byteCount: byteCount)
-        guard bytes.count == byteCount else { throw .missing }
+            try opened(blob.root, isMade: false), at: range.lowerBound, byteCount: byteCount,
+            after: head)
+        guard bytes.count == head.count + byteCount else { throw .missing }
         return bytes
     }
 

@@ -107,11 +107,13 @@ public final class ChunkMemory: ChunkStore {
     }
 
     /// `ChunkStore.piece`.
-    public func piece(_ piece: Int, of blob: BlobName) throws(BlobError) -> [UInt8] {
+    public func piece(
+        _ piece: Int, of blob: BlobName, after head: [UInt8]
+    ) throws(BlobError) -> [UInt8] {
         guard let chunk = blob.shape.chunk(ofPiece: piece) else { throw .missing }
         let offset = (piece - blob.shape.pieces(of: chunk).lowerBound) * BlobLimits.pieceBytesMax
         let bytes = try self.chunk(chunk, of: blob)
-        return [UInt8](bytes.dropFirst(offset).prefix(BlobLimits.pieceBytesMax))
+        return head + [UInt8](bytes.dropFirst(offset).prefix(BlobLimits.pieceBytesMax))
     }
 
     /// `ChunkStore.chunk`.

@@ -71,8 +71,11 @@ public protocol ChunkStore: AnyObject {
 
     /// The bytes of a piece.
     ///
+    /// - Parameter head: what the result begins with, so that a message is made without a copy.
     /// - Throws: `missing` where they are not there, whatever the tables say.
-    func piece(_ piece: Int, of blob: BlobName) throws(BlobError) -> [UInt8]
+    func piece(
+        _ piece: Int, of blob: BlobName, after head: [UInt8]
+    ) throws(BlobError) -> [UInt8]
 
     /// The bytes of a chunk.
     func chunk(_ chunk: Int, of blob: BlobName) throws(BlobError) -> [UInt8]
@@ -105,6 +108,11 @@ public protocol ChunkStore: AnyObject {
 }
 
 extension ChunkStore {
+    /// The bytes of a piece alone.
+    public func piece(_ piece: Int, of blob: BlobName) throws(BlobError) -> [UInt8] {
+        try self.piece(piece, of: blob, after: [])
+    }
+
     /// Whether a held chunk still has its hash (`blob.verify`, `check`).
     ///
     /// - Returns: `false` if it is wrong or missing: clear its bit, and fetch it again.

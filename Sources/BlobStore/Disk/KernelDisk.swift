@@ -35,14 +35,16 @@ public final class KernelDisk: BlobDisk {
 
     /// `BlobDisk.read`.
     public func read(
-        _ file: Int32, at offset: UInt64, byteCount: Int
+        _ file: Int32, at offset: UInt64, byteCount: Int, after head: [UInt8]
     ) throws(BlobError) -> [UInt8] {
         var failed = false
-        let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { memory, filled in
-            while filled < byteCount {
+        let wholeCount = head.count + byteCount
+        let bytes = [UInt8](unsafeUninitializedCapacity: wholeCount) { memory, filled in
+            filled = memory.initialize(fromContentsOf: head)
+            while filled < wholeCount {
                 let count = pread(
-                    file, memory.baseAddress?.advanced(by: filled), byteCount - filled,
-                    off_t(clamping: offset + UInt64(filled)))
+                    file, memory.baseAddress?.advanced(by: filled), wholeCount - filled,
+                    off_t(clamping: offset + UInt64(filled - head.count)))
                 if count < 0, errno == EINTR { continue }
                 failed = count < 0
                 guard count > 0 else { return }

@@ -108,9 +108,7 @@ public final class BlobDesk {
             return []
         case .read(let piece, let blob, let link):
             let result = Self.result { () throws(BlobError) -> [UInt8] in
-                var message = BlobMessage.pieceHead(blob.root, piece)
-                message += try store().piece(piece, of: blob)
-                return message
+                try store().piece(piece, of: blob, after: BlobMessage.pieceHead(blob.root, piece))
             }
             return [.read(piece: piece, of: blob, for: link, result)]
         case .prove(let chunks, let blob, let link):

@@ -80,6 +80,8 @@ public final class StreamLink {
                 buffer.appendFilled(count, to: &received.bytes)
                 // A short read has emptied the kernel's buffer; asking again would only be told so.
                 if count < wanted { break }
+                // A link that brings much: growing step by step would copy all of it once more.
+                received.bytes.reserveCapacity(byteCountMax)
             } else if count == 0 {
                 received.end = .finished
                 hasInputEnded = true

@@ -3,7 +3,7 @@ import WorkspaceModel
 /// Reassembles messages from the fragments in decrypted frames.
 ///
 /// Holds at most one unfinished message of each class, each within its own limit and all within
-/// `Limits.unfinishedPerLinkBytesMax`, and allocates only for bytes that have arrived. After an
+/// `Limits.unfinishedPerLinkBytesMax`, and allocates at most four times what has arrived. After an
 /// error the link is closed and the decoder must not be used.
 public struct FrameDecoder: Sendable {
     /// A whole message with its class.
@@ -27,6 +27,9 @@ public struct FrameDecoder: Sendable {
     public func bufferedBytes(of messageClass: MessageClass) -> Int {
         unfinished[Int(messageClass.rawValue)].count
     }
+
+    /// Bytes of memory that they take.
+    var allocatedBytes: Int { unfinished.reduce(into: 0) { $0 += $1.capacity } }
 
     /// When the oldest unfinished message began, `nil` where there is none.
     public var unfinishedSince: UInt64? {
@@ -76,6 +79,10 @@ public struct FrameDecoder: Sendable {
             throw .messageTooLarge
         }
         if unfinished[index].isEmpty { begun[index] = now }
+        // A quarter has come: growing step by step would copy it two times more.
+        if (unfinished[index].count + contents.count) * 4 >= limit {
+            unfinished[index].reserveCapacity(limit)
+        }
         unfinished[index].append(contentsOf: contents)
         guard isFinal else { return nil }
         let bytes = unfinished[index]

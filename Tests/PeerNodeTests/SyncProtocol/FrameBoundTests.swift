@@ -69,6 +69,21 @@ struct `The bounds of frames` {
         }
     }
 
+    @Test(arguments: [0x15, 0x83, 0x12] as [UInt8])
+    func `an unfinished message takes four times the memory of what has come, at most`(
+        _ type: UInt8
+    ) throws {
+        var decoder = FrameDecoder()
+        var count = 0
+        while count + 999 < SyncMessage.bytesMax(type: type) {
+            _ = try decoder.messages(
+                in: fragment(1, [UInt8](repeating: type, count: 999)), at: 0)
+            count += 999
+            // An allocator rounds up.
+            #expect(decoder.allocatedBytes <= 4 * count + 4_096)
+        }
+    }
+
     @Test func `the oldest of what is unfinished says since when`() throws {
         var decoder = FrameDecoder()
         #expect(decoder.unfinishedSince == nil)

@@ -113,14 +113,17 @@ extension PeerSession {
     /// Takes bytes of the peer, cut anyhow.
     public func received(_ bytes: [UInt8], now: UInt64) -> [Effect] {
         guard !isClosed else { return [] }
-        buffer.append(contentsOf: bytes)
         var effects: [Effect] = []
         do throws(LinkEnding) {
+            var bytes = bytes
             if case .handshaking(let handshake, _) = state {
+                buffer.append(contentsOf: bytes)
                 try shakeHands(handshake, now: now, &effects)
+                // Frames may have come with the end of the handshake.
+                if case .established = state { (bytes, buffer) = (buffer, []) }
             }
             if case .established(let transport) = state {
-                try readFrames(transport, now: now, &effects)
+                try readFrames(bytes, transport, now: now, &effects)
             }
         } catch {
             return effects + end(error, now: now)
@@ -172,29 +175,58 @@ extension PeerSession {
         }
     }
 
+    /// Opens frames where they are. Only one that comes in parts is gathered first.
     private func readFrames(
-        _ transport: NoiseTransport, now: UInt64, _ effects: inout [Effect]
+        _ bytes: [UInt8], _ transport: NoiseTransport, now: UInt64, _ effects: inout [Effect]
     ) throws(LinkEnding) {
-        var start = 0
-        defer { buffer.removeFirst(start) }
-        while buffer.count - start >= 2 {
-            let length = Int(buffer[start]) << 8 | Int(buffer[start + 1])
-            guard length >= Self.frameByteCountMin else { throw .badLength }
-            guard buffer.count - start - 2 >= length else { return }
-            let frame = buffer[start + 2..<start + 2 + length]
-            start += 2 + length
-            let plaintext: [UInt8]
-            do {
-                plaintext = try transport.open(frame)
-            } catch {
-                throw LinkEnding(transport: error)
+        var rest = bytes[...]
+        while !buffer.isEmpty {
+            let byteCount = try Self.frameByteCount(buffer[...])
+            rest = gather(byteCount ?? 2, from: rest)
+            guard let byteCount, byteCount <= buffer.count else {
+                if rest.isEmpty { return }
+                continue
             }
-            heard = now
-            // Bytes that were in the socket before the ping prove nothing, and arrive in the same
-            // turn.
-            if let sent = probe?.sent, now > sent { probe = nil }
-            try readMessages(plaintext, now: now, &effects)
+            try readFrame(buffer[2..<byteCount], transport, now: now, &effects)
+            buffer.removeFirst(byteCount)
         }
+        while let byteCount = try Self.frameByteCount(rest), byteCount <= rest.count {
+            let start = rest.startIndex
+            try readFrame(rest[start + 2..<start + byteCount], transport, now: now, &effects)
+            rest.removeFirst(byteCount)
+        }
+        buffer = [UInt8](rest)
+    }
+
+    /// Puts bytes behind the frame that has begun until there are so many, and gives the rest.
+    private func gather(_ byteCount: Int, from bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let missing = max(0, byteCount - buffer.count)
+        buffer.append(contentsOf: bytes.prefix(missing))
+        return bytes.dropFirst(missing)
+    }
+
+    /// The length of the first frame with its head of 2 bytes, `nil` before those are there.
+    private static func frameByteCount(_ bytes: ArraySlice<UInt8>) throws(LinkEnding) -> Int? {
+        guard bytes.count >= 2 else { return nil }
+        let length = Int(bytes[bytes.startIndex]) << 8 | Int(bytes[bytes.startIndex + 1])
+        guard length >= frameByteCountMin else { throw .badLength }
+        return 2 + length
+    }
+
+    private func readFrame(
+        _ frame: ArraySlice<UInt8>, _ transport: NoiseTransport, now: UInt64,
+        _ effects: inout [Effect]
+    ) throws(LinkEnding) {
+        let plaintext: [UInt8]
+        do {
+            plaintext = try transport.open(frame)
+        } catch {
+            throw LinkEnding(transport: error)
+        }
+        heard = now
+        // Bytes that were in the socket before the ping prove nothing, and arrive in the same turn.
+        if let sent = probe?.sent, now > sent { probe = nil }
+        try readMessages(plaintext, now: now, &effects)
     }
 
     private func readMessages(
