@@ -21,6 +21,34 @@ struct `The scheduler of pieces` {
         #expect(world.scheduler.bufferBytes == 0)
     }
 
+    @Test func `asks who is fast for several pieces at a time`() throws {
+        let shape = BlobBench.shape(UInt64(200 * Self.megabyte))
+        let leaves = [TreeHash](repeating: BlobTree.leaf([1].span), count: shape.chunkCount)
+        let tree = try #require(BlobTree(shape: shape, leaves: leaves))
+        let blob = BlobName(root: tree.root, shape: shape)
+        var scheduler = PieceScheduler()
+        _ = scheduler.fetch(blob, held: HaveMap(shape), chunks: 0..<shape.chunkCount, at: 0)
+        scheduler.know(tree)
+        scheduler.note(BlobHolding(shape: shape, map: .whole(shape)), of: blob.root, from: 1)
+        var owed: [Int] = []
+        var (wants, pieces) = (0, 0)
+        // A piece each millisecond, of which the second half is counted.
+        for now: UInt64 in 0..<600 {
+            for message in scheduler.plan(at: now) {
+                guard case .want(let want) = message.message else { continue }
+                owed += want.pieces.flatMap { $0 }
+                if now >= 300 { wants += 1 }
+            }
+            let number = owed.removeFirst()
+            let bytes = [UInt8](repeating: 0, count: shape.byteCount(ofPiece: number))
+            let piece = BlobPiece(root: blob.root, number: number, bytes: bytes[...])
+            #expect(scheduler.take(piece, from: 1, at: now).0 == .store(blob, leaf: leaves[0]))
+            _ = scheduler.settle(number, of: blob, .whole(chunk: number))
+            if now >= 300 { pieces += 1 }
+        }
+        #expect(pieces == 300 && pieces >= 3 * wants, "\(wants) requests")
+    }
+
     @Test func `needs no leaves where there is one chunk, and one round trip`() throws {
         var world = try TransferWorld(byteCount: 100, seed: 2)
         world.fetch()

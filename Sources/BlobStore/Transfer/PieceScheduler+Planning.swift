@@ -4,7 +4,7 @@ extension PieceScheduler {
         var messages = endStalls(at: now)
         var wants: [PeerID: [BlobRoot: BlobWant]] = [:]
         var resting: Set<PeerID> = []
-        while let peer = nextPeer(except: resting, at: now) {
+        while let peer = nextPeer(except: resting, asked: wants.keys, at: now) {
             guard let (root, piece) = nextPiece(for: peer, &wants, at: now) else {
                 resting.insert(peer)
                 continue
@@ -70,13 +70,19 @@ extension PieceScheduler {
     }
 
     /// The peer that owes least among those with room in their window.
-    private func nextPeer(except resting: Set<PeerID>, at now: UInt64) -> PeerID? {
+    ///
+    /// A quarter of the window is requested at a time: each request costs both nodes a turn.
+    private func nextPeer(
+        except resting: Set<PeerID>, asked: Dictionary<PeerID, [BlobRoot: BlobWant]>.Keys,
+        at now: UInt64
+    ) -> PeerID? {
         let piece = BlobLimits.pieceBytesMax
         guard bufferBytes + piece <= BlobLimits.bufferBytesMax else { return nil }
         var least: (owed: Int, id: PeerID)?
         for (id, peer) in peers
         where !resting.contains(id) && peer.restsUntil <= now
             && peer.owed + piece <= peer.pace.window
+            && (peer.owed <= peer.pace.window / 4 * 3 || asked.contains(id))
         {
             if let least, least < (peer.owed, id) { continue }
             least = (peer.owed, id)
