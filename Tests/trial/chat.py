@@ -1,6 +1,6 @@
-"""Two people who talk at two terminals, one of them narrow."""
+"""Two people chatting on two terminals, one of them narrow."""
 
-SHOWS = "two 'chat's in two terminals: messages, ticks, typing, edits, and a node that goes away"
+SHOWS = "'chat' on two terminals: messages, ticks, typing, edits, and a node that goes away"
 
 
 def play(stage):
@@ -17,8 +17,8 @@ def play(stage):
     for terminal in (wide, narrow):
         terminal.type("\x04")
         stage.ends(terminal)
-        stage.expect("the terminal as it was found", terminal.is_cooked, "raw")
-        stage.expect("no line that the terminal breaks", not terminal.screen.wide,
+        stage.expect("the terminal back in its original mode", terminal.is_cooked, "raw")
+        stage.expect("no line wider than the terminal", not terminal.screen.wide,
                      repr(terminal.screen.wide))
 
 
@@ -28,20 +28,20 @@ def talk(stage, mina, wide, narrow):
     ticked(stage, wide, "is anybody there?")
     narrow.type("안녕하세요, 여기 있어요. The window here is as narrow as a phone's.\r")
     stage.shows(wide, "Joon  안녕하세요, 여기 있어요. The window here is as narrow as a phone's.")
-    stage.expect("no row on a narrow terminal that it had to break",
+    stage.expect("no row wider than the narrow terminal",
                  narrow.wait(lambda: "phone's." in narrow.text) and not narrow.screen.wide,
                  repr(narrow.screen.wide))
-    # New messages appear above the line that is being typed.
+    # New messages must appear above the line being typed.
     with mina.listening("typing") as heard:
         narrow.type("half a sen")
-        stage.expect("that a program hears who is typing",
+        stage.expect("an event that says who is typing",
                      heard.hears(lambda e: e["type"] == "typing"), "no event")
     stage.shows(narrow, "#general> half a sen")
-    stage.expect("that Mina's chat shows that Joon is typing into his",
+    stage.expect("Mina's chat to show that Joon is typing",
                  wide.shows("Joon is typing", 5), f"nothing: {wide.screen.shown[-3:]}")
     wide.type("come to lunch\r")
     stage.shows(narrow, "come to lunch")
-    stage.expect("the unfinished line below", narrow.wait(
+    stage.expect("the unfinished line below the new message", narrow.wait(
         lambda: narrow.screen.last == "#general> half a sen"), repr(narrow.screen.shown))
     narrow.type("tence\r")
     stage.shows(wide, "Joon  half a sentence")
@@ -59,7 +59,7 @@ def changes(stage, wide, narrow):
 
 
 def ticks(stage, joon, wide, narrow):
-    """A message that nobody else has says so, until somebody has it."""
+    """A message is marked local until another device has it."""
     joon.does("net", "suspend")
     wide.type("are you offline?\r")
     stage.shows(wide, "are you offline?  local")
@@ -69,13 +69,13 @@ def ticks(stage, joon, wide, narrow):
 
 
 def ticked(stage, terminal, text):
-    """Behind the message, or in a row of its own where something stands under it already."""
-    stage.expect(f"a tick of the one other person for '{text}'", terminal.wait(lambda: any(
+    """The tick follows the message, or gets its own row if other output came after the message."""
+    stage.expect(f"a tick by the one other person for '{text}'", terminal.wait(lambda: any(
         text in row and "✓1/1" in row for row in terminal.text.split("\n"))), repr(terminal.text))
 
 
 def away(stage, joon, wide, narrow):
-    """The node below a terminal ends and comes back: what was written meanwhile is sent."""
+    """The chat's own node stops and restarts: what was typed meanwhile is sent."""
     joon.does("down")
     stage.shows(narrow, "the daemon does not answer")
     narrow.type("kept for later\r")

@@ -1,4 +1,4 @@
-"""Machines whose date is wrong, among two that agree."""
+"""Machines with a wrong clock, in a workspace with two that agree."""
 
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stage import Skipped
 
-SHOWS = "wrong clocks: the warning is shown where it is wrong, and messages stand in sensible order"
+SHOWS = "wrong clocks: the machine with the wrong clock warns, and messages keep a sensible order"
 HOURS = 3600
 
 
@@ -21,7 +21,7 @@ def play(stage):
 
 
 def build(stage):
-    """A library that turns the clock of one process, as `faketime` does."""
+    """Builds a library that shifts the clock of one process, as `faketime` does."""
     if not shutil.which("gcc"):
         raise Skipped("a wrong clock needs gcc")
     shim = stage.folder / "clock_shim.so"
@@ -34,34 +34,35 @@ def wrong(stage, shim, mina, sora, name, hours, side, order):
     link, person = mina.invites(), stage.person(name)
     person.daemon(extra={"LD_PRELOAD": str(shim), "WSX_CLOCK_SECONDS": str(hours * HOURS)})
     came = person.run("join", link, "--name", name, "--timeout", "60s")
-    if not stage.expect(f"that somebody whose clock is {hours} h off joins", came.status == 0,
+    if not stage.expect(f"someone whose clock is {hours} h off to join", came.status == 0,
                         came.said):
         return
     stage.need(f"two links of {name}", lambda: person.linked() == 2)
-    stage.until(f"the past at {name}'s, in the order in which it was said", person.texts, 10,
-                wanted=order)
+    stage.until(f"the earlier messages at {name}'s, in the order they were written", person.texts,
+                            10, wanted=order)
     talk(stage, (mina, sora, person), order)
     warned(stage, mina, person, name, side)
     person.does("down")
 
 
 def talk(stage, people, order):
-    """Question and answer in turn: each has seen what stands before. Only the end of the channel is
-    looked at, for the past was looked at already."""
+    """People take turns, so each author has seen the previous messages. Only the end of the channel
+    is compared: earlier messages were compared when the person joined."""
     mina, sora, person = people
     said = []
     for author in (mina, person, sora, person, mina):
         said.append(f"{len(order) + len(said)} by {author.name}")
         author.does("send", "general", said[-1])
         for reader in people:
-            stage.until(f"at {reader.name}'s, in the order in which it was said",
+            stage.until(f"the messages at {reader.name}'s, in the order they were written",
                         lambda: reader.texts()[-len(said):], 10, wanted=said)
     order += said
 
 
 def warned(stage, mina, person, name, side):
     kinds = [w["kind"] for w in person.call("node.status")["warnings"]]
-    stage.expect("the warning 'clock.wrong' where it is wrong", "clock.wrong" in kinds, kinds)
+    stage.expect("the warning 'clock.wrong' on the machine with the wrong clock",
+                 "clock.wrong" in kinds, kinds)
     home = person.terminal()
     stage.ends(home)
     stage.shows(home, "this clock is wrong: it shows")
@@ -70,8 +71,8 @@ def warned(stage, mina, person, name, side):
     stage.expect(f"'{side} 2 peers that agree' in 'status'",
                  f"{side} 2 peers that agree" in " ".join(status.split()), status)
     at_minas = [w["kind"] for w in mina.call("node.status")["warnings"]]
-    stage.expect("no such warning where the clock is right",
+    stage.expect("no such warning on a machine with the right clock",
                  not [kind for kind in at_minas if kind.startswith("clock")], at_minas)
     found = [f["message"] for f in mina.call("node.doctor")["items"]
              if f["id"] == "clock" and f["state"] == "warn" and name in f["message"]]
-    stage.expect(f"that Mina's 'doctor' names {name}", found, "no such finding")
+    stage.expect(f"Mina's 'doctor' to name {name}", found, "no such finding")

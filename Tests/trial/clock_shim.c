@@ -1,6 +1,6 @@
-/* A wall clock that is wrong by WSX_CLOCK_SECONDS, for one process: loaded before the C library.
- * The clock that only goes forward stays as it is, as on a machine whose date is wrong.
- */
+/* Shifts the wall clock of one process by WSX_CLOCK_SECONDS; loaded with LD_PRELOAD. The monotonic
+  * clock is unchanged, as on a machine with a wrong date.
+  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

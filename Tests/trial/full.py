@@ -1,4 +1,4 @@
-"""A disk that is full, and has room again."""
+"""A disk that fills up, and then has room again."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 
 from stage import Gone, Refused, Skipped
 
-SHOWS = "a full disk: sends are refused with the right error, and everything else goes on"
+SHOWS = "a full disk: sending fails with the right error, and everything else keeps working"
 READS = {"node.status": {}, "channel.list": {}, "message.history": {"channel": "general"},
          "search": {"query": "before"}}
 
@@ -17,7 +17,7 @@ def play(stage):
     mina.founds()
     joon.joins(mina)
     mina.does("send", "general", "before")
-    stage.need("the message at Joon's", lambda: joon.texts() == ["before"])
+    stage.need("the message to reach Joon", lambda: joon.texts() == ["before"])
     stage.need("the message in the index", lambda: mina.call("search", query="before")["items"])
     filler = fill(disk)
     refused(stage, mina)
@@ -27,7 +27,7 @@ def play(stage):
 
 
 def mount(stage):
-    """A small disk in memory, which fills up without filling another's."""
+    """Mounts a small disk in memory, so that filling it harms nobody else."""
     if os.geteuid() != 0 or not shutil.which("mount"):
         raise Skipped("a small disk needs root and the program 'mount'")
     disk = stage.folder / "disk"
@@ -35,13 +35,13 @@ def mount(stage):
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "none", str(disk)],
                           capture_output=True, text=True)
     if done.returncode != 0:
-        raise Skipped(f"this machine mounts no small disk: {done.stderr.strip()}")
+        raise Skipped(f"cannot mount a small disk here: {done.stderr.strip()}")
     stage.undone.append(lambda: subprocess.run(["umount", str(disk)], capture_output=True))
     return disk
 
 
 def fill(disk):
-    """Takes all the room that there is, to the last byte."""
+    """Fills the disk to the last byte."""
     filler = disk / "filler"
     with open(filler, "wb", buffering=0) as file:
         for size in (1 << 16, 512, 1):
@@ -56,19 +56,19 @@ def fill(disk):
 def refused(stage, mina):
     for text in ("no room, " + "y" * 4000, "nor for this"):
         sent = mina.run("send", "general", text, "--json")
-        stage.expect("that a message is refused with 'storage_full'",
+        stage.expect("sending to fail with 'storage_full'",
                      sent.status == 1 and sent.error == "storage_full", sent.said)
     sent = mina.run("send", "general", "nor for this")
-    stage.expect("words that say so, and what to do", "the disk is full" in sent.errors
+    stage.expect("an error that says so, and what to do", "the disk is full" in sent.errors
                  and "free some space" in sent.errors, sent.said)
-    stage.expect("that the node still runs", mina.pid(), "no process")
-    doctor = stage.until("a finding of 'doctor'", lambda: [
+    stage.expect("the node to still run", mina.pid(), "no process")
+    doctor = stage.until("a failed check in 'doctor'", lambda: [
         f["message"] for f in mina.call("node.doctor")["items"] if f["state"] == "fail"])
-    stage.expect("that the finding is the full disk", "full" in str(doctor), doctor)
+    stage.expect("that failed check to be about the full disk", "full" in str(doctor), doctor)
 
 
 def reading(stage, mina, joon):
-    """Who only looks is not told that nothing can be written, though others write meanwhile."""
+    """Reading causes no write errors, even while messages from others arrive."""
     came, sent = [], [f"meanwhile {number}" for number in range(40)]
     for text in sent:
         joon.does("send", "general", text)
@@ -85,12 +85,12 @@ def reading(stage, mina, joon):
 
 
 def goes_on(stage, mina, joon, sent):
-    stage.until("that a message is taken by itself once there is room",
+    stage.until("sending to work again by itself once there is room",
                 lambda: mina.run("send", "general", "after").status == 0)
     wanted = sorted(["before", "after", *sent])
     for person in (mina, joon):
-        stage.until(f"all messages, and none that was refused, at {person.name}'s",
+        stage.until(f"all messages, and none of the refused ones, at {person.name}'s",
                     lambda: sorted(person.texts()), wanted=wanted)
     check = mina.run("check")
-    stage.expect("a store without damage", check.status == 0 and "0 problems" in check.out,
+    stage.expect("an undamaged store", check.status == 0 and "0 problems" in check.out,
                  check.said)

@@ -1,6 +1,6 @@
-"""Machines in a network of the trial's own: a namespace each, and a router with local networks.
+"""A private lab network: a namespace for each machine, and a router with local networks.
 
-Needs root and the program `ip`; some containers forbid it all the same.
+Needs root and the program `ip`; some containers do not allow it even then.
 """
 
 import os
@@ -11,8 +11,8 @@ from stage import Skipped
 
 
 class Lab:
-    """Machines that stand in the first network, the second one at 10.1.0.3 and so on. There are
-    as many networks as `networks` says."""
+    """Machines that all start in the first network: the second at 10.1.0.3, and so on. `networks`
+    is the number of networks."""
 
     def __init__(self, stage, machines, networks=2):
         if os.geteuid() != 0 or not shutil.which("ip"):
@@ -23,7 +23,7 @@ class Lab:
         try:
             self.build()
         except subprocess.CalledProcessError as failure:
-            raise Skipped(f"this machine makes no network namespaces: "
+            raise Skipped(f"cannot create network namespaces here: "
                           f"{' '.join(failure.cmd)}: {failure.stderr.strip()}") from None
 
     def build(self):
@@ -48,11 +48,11 @@ class Lab:
             subprocess.run(["ip", "netns", "del", self.name(machine)], capture_output=True)
 
     def inside(self, machine):
-        """The words in front of a command that put it onto a machine."""
+        """The command prefix that runs a program on a machine."""
         return ["ip", "netns", "exec", self.name(machine)]
 
     def move(self, machine, network):
-        """Carries it over to the other network, where it gets an address and a way out."""
+        """Moves the machine to another network, with an address and a default route there."""
         number = self.machines.index(machine)
         self.on("router", "link", "set", f"v{number}", "nomaster")
         self.on(machine, "addr", "flush", "dev", "eth0", "scope", "global")

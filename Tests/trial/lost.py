@@ -1,4 +1,4 @@
-"""A lost laptop, revoked from the phone with the words that were written down."""
+"""A lost laptop, revoked from the phone with the recovery words."""
 
 import re
 
@@ -17,8 +17,8 @@ def play(stage):
     joon.joins(laptop)
     link(stage, laptop, phone)
     laptop.does("send", "general", "from the laptop")
-    stage.until("a message of the laptop at Joon's", joon.texts, wanted=["from the laptop"])
-    stage.until("the same on the phone", phone.texts, wanted=["from the laptop"])
+    stage.until("a message from the laptop to reach Joon", joon.texts, wanted=["from the laptop"])
+    stage.until("the same message to reach the phone", phone.texts, wanted=["from the laptop"])
     end(stage, laptop, phone, words)
     out(stage, laptop, phone, joon)
 
@@ -39,10 +39,10 @@ def link(stage, laptop, phone):
 
 
 def end(stage, laptop, phone, words):
-    """The laptop is the older device, so it takes the words."""
+    """The laptop is the older device, so revoking it needs the recovery words."""
     plain = phone.run("device", "revoke", laptop.call("node.status")["identity"]["id"],
                       "--yes", "--no-input")
-    stage.expect("that the younger device alone cannot revoke the older one, and names the words",
+    stage.expect("the newer device to be unable to revoke the older one, and to mention the words",
                  plain.status == 4 and "phrase" in plain.errors, plain.said)
     losing = phone.terminal("device", "lost")
     stage.shows(losing, "Which one is lost?")
@@ -53,7 +53,7 @@ def end(stage, laptop, phone, words):
     wrong.type("1\r")
     stage.shows(wrong, "Your 24 words:")
     wrong.type(" ".join(reversed(words)) + "\r")
-    stage.expect("that wrong words are refused", wrong.end() not in (0, None), wrong.text)
+    stage.expect("wrong words to be refused", wrong.end() not in (0, None), wrong.text)
     losing.type(" ".join(words) + "\r")
     if losing.wait(lambda: "[y/N]" in losing.text, 5):
         losing.type("y\r")
@@ -62,16 +62,16 @@ def end(stage, laptop, phone, words):
 
 
 def out(stage, laptop, phone, joon):
-    stage.until("that the laptop is told that it is revoked", lambda: laptop.run(
+    stage.until("the laptop to learn that it is revoked", lambda: laptop.run(
         "send", "general", "by the finder", "--json").error, wanted="device_revoked")
     phone.does("send", "general", "from the phone")
     kept = ["from the laptop", "from the phone"]
     for person in (joon, phone):
-        stage.until(f"what counts at {person.name}'s", person.texts, wanted=kept)
-    stage.expect("nothing of the later messages on the laptop",
+        stage.until(f"only the valid messages at {person.name}'s", person.texts, wanted=kept)
+    stage.expect("no later message on the laptop",
                  "from the phone" not in laptop.run("log", "general").out,
                  laptop.run("log", "general").said)
     home = laptop.terminal()
     stage.ends(home)
     stage.shows(home, "revoked")
-    stage.expect("Mina once, for Joon", joon.members() == ["Mina", "Joon"], joon.members())
+    stage.expect("Mina listed once at Joon's", joon.members() == ["Mina", "Joon"], joon.members())

@@ -1,6 +1,6 @@
-"""A channel with 5,000 messages, and a newcomer who joins after them."""
+"""A channel with 5,000 messages, and a newcomer who joins afterwards."""
 
-SHOWS = "5,000 messages: a newcomer gets all, search finds one, and 'log' opens at its end"
+SHOWS = "5,000 messages: a newcomer gets all, search finds one, and 'log' opens at the newest"
 COUNT = 5000
 
 
@@ -9,12 +9,12 @@ def play(stage):
     mina.founds()
     wanted = [f"message {number}" for number in range(1, COUNT + 1)]
     piped = mina.run("chat", "general", text="".join(f"{text}\n" for text in wanted), seconds=300)
-    stage.expect("that 5,000 lines of a pipe are sent, one message each",
+    stage.expect("5,000 lines of a pipe to be sent, one message each",
                  piped.status == 0 and mina.texts() == wanted, piped.said)
-    stage.expect("that 'chat' in a pipe prints nothing of what it sent itself", not piped.out,
+    stage.expect("'chat' in a pipe not to print what it sent itself", not piped.out,
                  f"{len(piped.out.splitlines())} lines")
     joon.joins(mina)
-    stage.until("all 5,000 at the newcomer's, in their order", lambda: joon.texts() == wanted, 120)
+    stage.until("all 5,000 to reach the newcomer, in order", lambda: joon.texts() == wanted, 120)
     find(stage, joon)
     for rows in (24, 40):
         opens(stage, joon, rows)
@@ -27,7 +27,7 @@ def play(stage):
 
 
 def find(stage, joon):
-    # The node indexes the words while it is idle.
+    # The node updates the search index while it is idle.
     stage.until("one hit for '4321'", lambda: [
         hit["message"]["text"] for hit in joon.call("search", query="4321")["items"]],
         wanted=["message 4321"], seconds=120)
@@ -41,9 +41,9 @@ def find(stage, joon):
 
 
 def opens(stage, joon, rows):
-    """What was said last is what one sees first, whatever pages it."""
+    """The first screen shows the newest message, with and without a pager."""
     log = joon.terminal("log", "general", rows=rows)
-    # A pager waits for keys; where all fits, it ends.
+    # A pager waits for keys, but exits if everything fits on the screen.
     log.wait(lambda: log.screen.last in (":", "(END)") or log.process.poll() is not None)
     stage.expect(f"the newest message on the first screen of 'log' at {rows} rows",
                  any(row.endswith(f"message {COUNT}") for row in log.screen.shown),

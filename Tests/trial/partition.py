@@ -2,7 +2,7 @@
 
 from stage import LOOPBACK
 
-SHOWS = "a partition, and a removal on its other side: what was written afterwards does not count"
+SHOWS = "a partition, and a removal on its other side: what was written afterwards is rejected"
 
 
 def play(stage):
@@ -19,16 +19,16 @@ def play(stage):
 
 
 def part(stage, mina, joon, wim):
-    """All three are apart and write. Wim's side meets Mina's again, Joon's does not."""
+    """All three write while disconnected. Wim reconnects to Mina, Joon does not."""
     for person in (joon, wim):
         person.does("net", "suspend")
-    stage.until("that Mina's node is linked to nobody", lambda: mina.linked() == 0)
+    stage.until("Mina's node to have no links", lambda: mina.linked() == 0)
     for person in (mina, joon, wim):
         person.does("send", "general", f"apart, by {person.name}")
     wim.does("net", "resume")
     both = ["apart, by Mina", "apart, by Wim", "known to all"]
     for person in (mina, wim):
-        stage.until(f"what both sides wrote at {person.name}'s", lambda: sorted(person.texts()),
+        stage.until(f"both sides' messages at {person.name}'s", lambda: sorted(person.texts()),
                     wanted=both)
 
 
@@ -39,9 +39,9 @@ def remove(stage, mina, joon, wim):
         removing.type("y\r")
     stage.ends(removing)
     stage.shows(removing, "Joon was removed.")
-    stage.until("the removal at Wim's", wim.members, wanted=["Mina", "Wim"])
+    stage.until("the removal to reach Wim", wim.members, wanted=["Mina", "Wim"])
     late = joon.run("send", "general", "late")
-    stage.expect("that Joon, who has not heard of it, keeps writing", late.status == 0, late.said)
+    stage.expect("Joon, who does not know about it, to keep writing", late.status == 0, late.said)
 
 
 def heal(stage, mina, joon, wim):
@@ -52,17 +52,17 @@ def heal(stage, mina, joon, wim):
     for text in ("apart, by Joon (refused)", "late (refused)"):
         stage.until(f"'{text}' in Joon's log", lambda: text in joon.run("log", "general").out)
     told = joon.run("send", "general", "more", "--json")
-    stage.expect("that Joon can no longer write, and is told that he was removed",
+    stage.expect("Joon's messages to be refused because he was removed",
                  told.status == 4 and '"removed"' in told.errors, told.said)
     for person in (mina, wim):
         person.does("send", "general", f"among us, by {person.name}")
     kept = ["among us, by Mina", "among us, by Wim", "apart, by Mina", "apart, by Wim",
             "known to all"]
     for person in (mina, wim):
-        stage.until(f"what counts at {person.name}'s, and nothing else",
+        stage.until(f"only the valid messages at {person.name}'s",
                     lambda: sorted(person.texts()), wanted=kept)
-    stage.until("the same state at both", lambda: len(
+    stage.until("the same state on both nodes", lambda: len(
         {w["digest"] for p in (mina, wim) for w in p.call("node.status")["workspaces"]}) == 1)
     zoe = stage.person("Zoe")
     zoe.does("join", mina.invites(), "--name", "Zoe", *LOOPBACK)
-    stage.until("the same at somebody who comes later", lambda: sorted(zoe.texts()), wanted=kept)
+    stage.until("the same at someone who joins later", lambda: sorted(zoe.texts()), wanted=kept)

@@ -1,7 +1,7 @@
-"""People of the trial: each has a home, a node, a command line, and terminals.
+"""The people of the trial: each has a home, a node, a command line, and terminals.
 
-A person's node is started as people start it, by `up` and `join`, or as a child (`daemon`) where
-the scene gives it a namespace or a clock.
+A node is started with `up` or `join`, as people do it, or as a child process (`daemon`) if the
+scene runs it in a namespace or with a shifted clock.
 """
 
 import json
@@ -21,15 +21,15 @@ LOOPBACK = ("--listen", "127.0.0.1:0", "--announce", "off")
 
 
 class Broken(Exception):
-    """The scene cannot go on. With what was expected and what came, unless that was noted."""
+    """The scene cannot continue. Arguments: expected and actual result, unless already noted."""
 
 
 class Skipped(Exception):
-    """This machine has not what the scene needs."""
+    """This machine lacks something that the scene needs."""
 
 
 class Outcome:
-    """What a command printed, and how it ended."""
+    """A command's output and exit status."""
 
     def __init__(self, done):
         self.status, self.out, self.errors = done.returncode, done.stdout, done.stderr
@@ -40,7 +40,7 @@ class Outcome:
 
     @property
     def error(self):
-        """The `kind` of an error that was told by --json, or None."""
+        """The `kind` of the error in --json output, or None."""
         try:
             return json.loads(self.errors.splitlines()[-1])["data"]["kind"]
         except (IndexError, KeyError, TypeError, ValueError):
@@ -48,8 +48,8 @@ class Outcome:
 
 
 class Person:
-    """Somebody with a home and a node. Who is `plain` has the home that the program takes by
-    itself; all others name theirs."""
+    """Someone with a home and a node. A `plain` person uses the default home; all others name
+    theirs."""
 
     def __init__(self, stage, name, folder=None, plain=False):
         self.stage, self.name, self.child, self.place = stage, name, None, None
@@ -62,7 +62,7 @@ class Person:
         return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(self.folder),
                 "LANG": "C.UTF-8", "NO_COLOR": "1"} | extra
 
-    # What this person does
+    # Commands
 
     def run(self, *words, text=None, seconds=60):
         done = subprocess.run(
@@ -73,14 +73,14 @@ class Person:
         return outcome
 
     def does(self, *words, **how):
-        """Runs what has to work. What it printed."""
+        """Runs a command that must succeed, and returns its output."""
         outcome = self.run(*words, **how)
         if outcome.status != 0:
-            raise Broken(f"that '{' '.join(words)}' works for {self.name}", outcome.said)
+            raise Broken(f"'{' '.join(words)}' to work for {self.name}", outcome.said)
         return outcome.out
 
     def objects(self, *words):
-        """What it prints with --json, one object a line."""
+        """The objects that the command prints with --json, one per line."""
         return [json.loads(line) for line in self.does(*words, "--json").splitlines()]
 
     def terminal(self, *words, rows=24, columns=80):
@@ -90,7 +90,7 @@ class Person:
         return terminal
 
     def socket(self):
-        """Of the control interface, where the program says it is."""
+        """The path of the control socket, as the program reports it."""
         if not self.place:
             self.place = self.does("socket").strip()
         return self.place
@@ -105,7 +105,7 @@ class Person:
     def listening(self, *types):
         return Listener(self, types)
 
-    # Their node
+    # The node
 
     def founds(self, workspace="acme"):
         self.does("up", "--name", self.name, "--workspace", workspace, *LOOPBACK)
@@ -115,13 +115,13 @@ class Person:
         return self.objects("invite", "create", *words)[0]["link"]
 
     def joins(self, other, *words):
-        """By an invite of somebody else. Both have each other afterwards."""
+        """Joins with an invite from someone else. Waits until both know each other."""
         self.does("join", other.invites(*words), "--name", self.name, *LOOPBACK)
         return self
 
     def daemon(self, before=(), extra=None, words=LOOPBACK, seconds=30):
-        """Runs the node as a child, until it answers. `before`: words in front of the command, such
-        as those that put it into a namespace; `extra`: variables of its process alone."""
+        """Runs the node as a child process and waits until it answers. `before`: a command prefix,
+        such as one that enters a namespace; `extra`: environment variables for this process."""
         with open(self.folder / "child.log", "ab") as log:
             self.child = subprocess.Popen(
                 [*before, *self.command, "daemon", "run", *words],
@@ -130,29 +130,30 @@ class Person:
 
         def answers():
             if self.child.poll() is not None:
-                raise Broken(f"that the node of {self.name} runs",
-                             f"its end, with {self.child.returncode}")
+                raise Broken(f"the node of {self.name} to run",
+                             f"exit status {self.child.returncode}")
             try:
                 return self.call("node.version")
             except (OSError, Gone):
                 return False
 
-        self.stage.need(f"the node of {self.name} answers", answers, seconds)
+        self.stage.need(f"the node of {self.name} to answer", answers, seconds)
         return self
 
     def pid(self):
-        """Of its node, if one runs: the lock names it, and it has to be this program."""
+        """The process id of the running node, from its lock file, or None. A process that is not
+        this program does not count."""
         try:
             number = int(re.sub(r"\D", "", (self.home / "lock").read_text()))
             words = Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
         except (OSError, ValueError):
             return None
-        # What it runs is hidden from everyone but root, as a node's memory is.
+        # The kernel hides a node's executable from everyone but root.
         is_ours = os.path.basename(words[0]) == os.fsencode(os.path.basename(PROGRAM))
         return number if is_ours and b"daemon" in words else None
 
     def stop(self):
-        """Ends the node in an orderly way, and by its number where that does not do."""
+        """Stops the node cleanly, and kills it by process id if that fails."""
         try:
             if self.pid():
                 self.run("down", seconds=30)
@@ -167,10 +168,10 @@ class Person:
             self.child.wait()
             self.child = None
 
-    # What they see
+    # What the person sees
 
     def texts(self, channel="general"):
-        """Every message of a channel that counts, oldest first, by pages from its end."""
+        """The texts of all valid messages of a channel, oldest first. Reads pages from the end."""
         page, pages = self.call("message.history", channel=channel, limit=100), []
         while True:
             pages.insert(0, [m["text"] for m in page["items"] if m["state"] != "refused"])
@@ -182,12 +183,12 @@ class Person:
         return [m["name"] for m in self.call("member.list")["items"]]
 
     def linked(self):
-        """How many peers its node is linked to."""
+        """The number of peers that the node is connected to."""
         return sum(p["state"] == "connected" for p in self.call("peer.list")["items"])
 
 
 class Listener:
-    """A stream of events, from now on, those that are not kept included."""
+    """A stream of events from now on, including transient ones."""
 
     def __init__(self, person, types):
         self.person, self.types = person, list(types)
@@ -198,7 +199,7 @@ class Listener:
         return self
 
     def hears(self, test, seconds=30):
-        """Whether an event comes for which `test` holds."""
+        """Waits for an event for which `test` holds. Returns whether one came."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.link.socket.settimeout(left)

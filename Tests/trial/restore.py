@@ -1,11 +1,11 @@
-"""A dead disk: restored from a backup, and recovered from the words alone."""
+"""A dead disk: restored from a backup, and recovered from the recovery words alone."""
 
 import shutil
 
 from found import words_on
 from stage import LOOPBACK
 
-SHOWS = "a home that is gone: restored from a backup, and 'identity recover' from the 24 words"
+SHOWS = "a lost home: restored from a backup, and 'identity recover' with the 24 words"
 
 
 def play(stage):
@@ -14,13 +14,13 @@ def play(stage):
     stage.ends(founding)
     words = words_on(founding)
     joon.joins(mina)
-    # Joon's address is in it, beside hers.
-    stage.need("the link of the two", lambda: mina.linked() == 1)
+    # The invite then holds Joon's address as well as hers.
+    stage.need("the link between the two", lambda: mina.linked() == 1)
     link = mina.invites()
     mina.does("send", "general", "before the backup")
     backup = back_up(stage, mina)
     mina.does("send", "general", "after the backup")
-    stage.need("both messages at Joon's", lambda: len(joon.texts()) == 2)
+    stage.need("both messages to reach Joon", lambda: len(joon.texts()) == 2)
     # The disk dies.
     mina.stop()
     shutil.rmtree(mina.home)
@@ -41,7 +41,7 @@ def back_up(stage, mina):
     wrong.write_text("another horse battery staple\n")
     wrong.chmod(0o600)
     refused = mina.run("backup", "verify", str(path), "--passphrase-file", str(wrong))
-    stage.expect("that another passphrase is refused", refused.status == 4, refused.said)
+    stage.expect("a wrong passphrase to be refused", refused.status == 4, refused.said)
     return (str(path), *flag)
 
 
@@ -51,19 +51,19 @@ def restore(stage, mina, joon, backup):
     up = back.terminal("up", *LOOPBACK)
     stage.ends(up)
     stage.shows(up, "identity   Mina")
-    stage.until("what was written before the backup, and what only Joon has of after it",
+    stage.until("the messages from before the backup, and the later ones that only Joon has",
                 back.texts, wanted=["before the backup", "after the backup"])
     back.does("send", "general", "after the restore")
-    stage.until("a message of the restored home at Joon's", joon.texts,
+    stage.until("a message from the restored home to reach Joon", joon.texts,
                 wanted=["before the backup", "after the backup", "after the restore"])
-    stage.until("that no device is accused of a fork", lambda: [
+    stage.until("no device to be accused of a fork", lambda: [
         f["message"] for f in joon.call("node.doctor")["items"]
         if "no device has forked" in f["message"]])
     return back
 
 
 def recover(stage, joon, words, link):
-    """All is gone but the words, and an invite that was kept somewhere."""
+    """Everything is lost except the words and an invite that was kept elsewhere."""
     fresh = stage.person("Mina-new")
     coming = fresh.terminal("identity", "recover", link, *LOOPBACK)
     stage.shows(coming, "The 24 words:")
@@ -75,6 +75,6 @@ def recover(stage, joon, words, link):
     wanted = ["before the backup", "after the backup", "after the restore"]
     stage.until("everything that Joon has", fresh.texts, wanted=wanted)
     fresh.does("send", "general", "it is me")
-    stage.until("her message at Joon's", joon.texts, wanted=[*wanted, "it is me"])
+    stage.until("her message to reach Joon", joon.texts, wanted=[*wanted, "it is me"])
     role = [m["role"] for m in joon.call("member.list")["items"] if m["name"] == "Mina"]
-    stage.expect("Mina once, and the owner as before", role == ["owner"], role)
+    stage.expect("Mina listed once, and still the owner", role == ["owner"], role)

@@ -1,6 +1,6 @@
-"""What a scene works with: its folder, its people, and what was expected and came.
+"""The stage of a scene: its folder, its people, and its failed expectations.
 
-When a scene is over, everything that it started is ended by its process id.
+At the end of a scene, every process that it started is ended by its process id.
 """
 
 import os
@@ -13,7 +13,7 @@ from people import LOOPBACK, PROGRAM, Broken, Gone, Person, Refused, Skipped  # 
 
 
 def say(line):
-    """Prints it. Nobody may read on; what was started has to be ended all the same."""
+    """Prints a line. The reader may be gone; cleaning up must go on all the same."""
     try:
         print(line, flush=True)
     except BrokenPipeError:
@@ -21,14 +21,14 @@ def say(line):
 
 
 class Stage:
-    """One scene: its folder, its people, and what came of it."""
+    """One scene: its folder, its people, and its failures."""
 
     def __init__(self, folder):
         self.folder, self.failures = folder, []
         self.people, self.terminals, self.undone = [], [], []
 
     def note(self, text):
-        """One step of the transcript."""
+        """Adds a step to the transcript."""
         if os.environ.get("TRANSCRIPT"):
             say("    " + text.replace("\n", "\n    "))
 
@@ -37,18 +37,18 @@ class Stage:
         return self.people[-1]
 
     def fail(self, expected, came):
-        self.failures.append(f"expected {expected}; came {came}")
+        self.failures.append(f"expected {expected}; got {came}")
         say(f"  FAILED: {self.failures[-1]}")
 
     def expect(self, expected, holds, came=""):
-        """Notes what is not as expected, and goes on."""
+        """Records a failure if `holds` is false, and continues."""
         if not holds:
             self.fail(expected, came or "something else")
         return bool(holds)
 
     def until(self, expected, test, seconds=30, wanted=None):
-        """Waits until `test()` gives something true, or `wanted`, and is that. Notes where it does
-        not, with what it gave last."""
+        """Waits until `test()` returns `wanted` (default: anything true), and returns that value.
+        On a timeout, records a failure with the last value and returns None."""
         end = time.monotonic() + seconds
         while True:
             try:
@@ -64,34 +64,34 @@ class Stage:
             time.sleep(0.03)
 
     def need(self, expected, test, seconds=30):
-        """The same; without it the scene is over."""
+        """Like `until`, but a timeout ends the scene."""
         found = self.until(expected, test, seconds)
         if not found:
             raise Broken
         return found
 
     def shows(self, terminal, text, why=None, seconds=30):
-        """Waits until a terminal shows a text."""
+        """Expects that a terminal shows a text in time."""
         return self.expect(f"{why or ''} {text!r} on the terminal".strip(),
                            terminal.shows(text, seconds), repr(terminal.text[-900:]))
 
     def ends(self, terminal, status=0):
-        """Waits until the program on a terminal has ended, with that status."""
+        """Expects that the program on a terminal ends with this status."""
         came = terminal.end()
-        return self.expect(f"that it ends with {status}", came == status,
+        return self.expect(f"exit status {status}", came == status,
                            f"{came}: {terminal.text[-400:]!r}")
 
     def tear_down(self):
-        """Ends all that was started, each by its number, and undoes what was made."""
+        """Ends every process by its id, and undoes what the scene set up."""
         steps = [terminal.close for terminal in self.terminals]
         steps += [person.stop for person in self.people] + self.undone[::-1]
         for step in steps:
             try:
                 step()
             except (OSError, subprocess.SubprocessError) as failure:
-                self.fail("that all is put away", failure)
+                self.fail("a complete cleanup", failure)
         for number in self.left():
-            self.fail("that no process is left", f"process {number}")
+            self.fail("no process to be left", f"process {number}")
             os.kill(number, signal.SIGKILL)
 
     def left(self):

@@ -1,7 +1,7 @@
-"""A program on a terminal of its own, as a person at a keyboard has it, and what its screen shows.
+"""A program on its own pseudo-terminal, and what the screen shows.
 
-The program leads a session whose controlling terminal this is, so that it asks, draws and pages as
-it does for people. It is ended by its process id when the scene is over.
+The program leads a session with this as its controlling terminal, so it prompts, draws and pages
+as it does for people. It is ended by its process id when the scene is over.
 """
 
 import fcntl
@@ -18,8 +18,8 @@ import unicodedata
 
 
 class Screen:
-    """Letters, line ends, and the few sequences that the program and a pager send. What scrolled
-    away stays above, so that all that was ever final can be read."""
+    """Emulates text, line ends, and the few escape sequences that the program and a pager send.
+    Rows that scroll away are kept in `above`, so the whole output can be read."""
 
     def __init__(self, rows, columns):
         self.rows, self.columns = rows, columns
@@ -29,7 +29,7 @@ class Screen:
 
     @property
     def text(self):
-        """All rows. One that the terminal broke, since it was too long, is whole."""
+        """All rows, with lines that the terminal wrapped joined again."""
         said = "".join(self.above)
         for cells, is_end in zip(self.cells, self.ends):
             said += ("".join(cells).rstrip() + "\n") if is_end else "".join(cells)
@@ -37,17 +37,17 @@ class Screen:
 
     @property
     def wide(self):
-        """Lines that the terminal had to break."""
+        """Lines wider than the terminal."""
         return [line for line in self.text.split("\n") if len(line) > self.columns]
 
     @property
     def shown(self):
-        """The rows that can be seen now."""
+        """The rows that are visible now."""
         return ["".join(cells).rstrip() for cells in self.cells]
 
     @property
     def last(self):
-        """The row that the cursor is in."""
+        """The cursor's row."""
         return "".join(self.cells[self.row]).rstrip()
 
     def take(self, text):
@@ -122,7 +122,7 @@ class Screen:
 
 
 class Terminal:
-    """`words`: the command. Its end is seen by `end`; `close` ends it whatever it does."""
+    """Runs the command `words`. `end` waits for it to exit; `close` kills it."""
 
     def __init__(self, words, environment, rows=24, columns=80):
         self.screen, self.undecoded = Screen(rows, columns), b""
@@ -139,13 +139,13 @@ class Terminal:
         return self.screen.text
 
     def type(self, text):
-        """Hits keys. "\\r" is the key that ends a line."""
+        """Types keys. "\\r" is Enter."""
         rest = text.encode()
         while rest:
             rest = rest[os.write(self.ours, rest):]
 
     def read(self, seconds):
-        """Takes what comes. False where the program has closed its terminal."""
+        """Reads available output. Returns False if the program closed the terminal."""
         if not select.select([self.ours], [], [], seconds)[0]:
             return True
         try:
@@ -153,14 +153,14 @@ class Terminal:
         except OSError:
             return False
         text = (self.undecoded + piece).decode(errors="surrogateescape")
-        # A letter may have come in part.
+        # The last character may be incomplete.
         kept = len(text) - len(text.rstrip("".join(map(chr, range(0xDC80, 0xDD00)))))
         self.undecoded = text[len(text) - kept:].encode(errors="surrogateescape")
         self.screen.take(text[:len(text) - kept])
         return bool(piece)
 
     def wait(self, test, seconds=30):
-        """Reads until `test()` holds. Whether it does."""
+        """Reads until `test()` holds. Returns whether it did in time."""
         end = time.monotonic() + seconds
         while not test():
             left = end - time.monotonic()
@@ -173,12 +173,12 @@ class Terminal:
 
     @property
     def is_cooked(self):
-        """Whether it echoes and edits lines itself, as it did before the program came."""
+        """Whether the terminal echoes and edits lines itself, as before the program started."""
         wanted = termios.ECHO | termios.ICANON
         return termios.tcgetattr(self.ours)[3] & wanted == wanted
 
     def end(self, seconds=30):
-        """Its exit status, once it has ended by itself; None where it does not."""
+        """Waits for the program to exit. Returns its status, or None on a timeout."""
         self.wait(lambda: self.process.poll() is not None, seconds)
         try:
             return self.process.wait(max(0.1, seconds / 10))

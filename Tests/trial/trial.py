@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Everything that people meet, played once through with the real program: `make trial`.
+"""Plays common user scenarios once with the real program: `make trial`.
 
-Each scene is a file of this folder with a line that says what it shows (`SHOWS`) and `play(stage)`.
-A name as argument plays that one alone; `TRANSCRIPT=1` prints each command with its answer. What
-is not as expected is printed as `FAILED: expected …; came …`, and the trial ends with 1.
+Each scene is a file in this folder with `SHOWS`, a line that says what it shows, and
+`play(stage)`. Name scenes as arguments to play only those. `TRANSCRIPT=1` prints each command and
+its output. A failure prints `FAILED: expected …; got …`, and the trial exits with status 1.
 """
 
 import importlib
@@ -23,7 +23,7 @@ SCENES = ("found", "invite", "chat", "partition", "roaming", "lost", "restore", 
 
 
 def play(name, folder):
-    """Plays one scene: "ok", "FAILED" or "SKIPPED"."""
+    """Plays one scene. Returns "ok", "FAILED" or "SKIPPED"."""
     scene = importlib.import_module(name)
     say(f"{name}: {scene.SHOWS}")
     folder.mkdir()
@@ -50,10 +50,10 @@ def play(name, folder):
 def main(wanted):
     for name in wanted:
         if name not in SCENES:
-            sys.exit(f"trial: there is no scene '{name}'; there are {', '.join(SCENES)}")
+            sys.exit(f"trial: no scene '{name}'; the scenes are {', '.join(SCENES)}")
     if not os.access(PROGRAM, os.X_OK):
-        sys.exit(f"trial: there is no {PROGRAM}; run 'make build', or set WSX_NODE")
-    # A signal to end also ends everything that was started.
+        sys.exit(f"trial: {PROGRAM} not found; run 'make build', or set WSX_NODE")
+    # On SIGTERM, clean up too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = Path(tempfile.mkdtemp(prefix="wsx-trial."))
     try:
