@@ -1,4 +1,4 @@
-"""One case of a sick disk, from the home's founding to the start on a disk that is well."""
+"""One case of a failing disk: from creating the home to a restart on a healthy disk."""
 
 import shutil
 import time
@@ -27,10 +27,10 @@ class Bench:
         self.met_before_listening = False
 
     def play(self, case):
-        """(what is broken, how often the disk failed)"""
+        """Plays one case. Returns (problems, how often the disk failed)."""
         try:
             self.begin(case)
-            # First: the node may meet the fault before anything is asked of it, and tells that once.
+            # Listen first: the node may hit the fault on its own, and it warns only once.
             with Stream(self.node) as stream:
                 self.page.set(case.rule, *case.also)
                 getattr(self, "while_" + case.when.replace(" ", "_"))(case, stream)
@@ -60,18 +60,18 @@ class Bench:
         elif case.when == "start":
             self.node.kill()
         elif case.does == "cold":
-            # Nothing of the store is in the node's memory.
+            # A restarted node has no pages of the store in memory.
             self.node.kill()
             self.start()
         elif case.does == "anew":
-            # The log is in the store, and begins anew with the next commit.
+            # A clean stop checkpoints the log, so the next commit starts a new one.
             assert self.node.stop() == 0
             self.start()
 
     def start(self, wait=20):
         return self.node.start(journal=self.journal, rules=self.page.path, wait=wait)
 
-    # What is asked of it
+    # Requests
 
     def send(self):
         self.count += 1
@@ -88,7 +88,7 @@ class Bench:
         self.unsure.discard(text)
 
     def try_to(self, action, *words, **parameters):
-        """Whether it was done. A refusal is kept, and has to say why."""
+        """Returns whether it succeeded. Records a refusal, which must state a specific reason."""
         try:
             action(*words, **parameters)
             return True
@@ -119,13 +119,13 @@ class Bench:
             self.try_to(extra)
 
     def look(self):
-        """All of the store is read."""
+        """Reads the whole store."""
         self.try_to(self.reads)
         self.try_to(self.node.call, "node.check")
         self.try_to(self.node.call, "member.list")
         self.try_to(self.send)
 
-    # When it fails
+    # One method for each value of `when`
 
     def while_run(self, case, stream):
         self.do(case.does)
@@ -140,7 +140,7 @@ class Bench:
         try:
             self.start(wait=10)
         except Gone:
-            self.ended(case, "at its start")
+            self.ended(case, "at startup")
             return
         with Stream(self.node) as stream:
             self.met_before_listening = bool(self.page.struck())
@@ -150,7 +150,7 @@ class Bench:
     while_large = while_run
 
     def while_close(self, case, _):
-        self.ended(case, "at its end", self.node.stop(), may_be_fine=True)
+        self.ended(case, "during shutdown", self.node.stop(), may_be_fine=True)
 
     def while_found(self, case, _):
         try:
@@ -161,17 +161,17 @@ class Bench:
             if self.node.process.poll() is None:
                 self.problems.append(str(gone))
             else:
-                self.ended(case, "while it was founded")
+                self.ended(case, "while creating the home")
 
-    # What has to be
+    # Expectations
 
     def alive(self, case):
         time.sleep(0.002)
         if self.node.process.poll() is not None:
-            self.ended(case, "while it ran")
+            self.ended(case, "while running")
             if case.rule.path == "node.db-wal":
-                self.problems.append(f"it ended by a page of the log: {self.node.last_words()}")
-            raise Gone("the rest was not tried")
+                self.problems.append(f"it crashed on a page of the log: {self.node.last_words()}")
+            raise Gone("the rest was skipped")
 
     def ended(self, case, when, status=None, may_be_fine=False):
         status = self.node.process.wait(5) if status is None else status
@@ -179,10 +179,10 @@ class Bench:
             self.problems.append(f"it ended {when} with status {status}: {self.node.last_words()}")
         elif status and not self.node.errors.read_text(errors="replace").strip() \
                 and case.rule.path != "daemon.log":
-            self.problems.append(f"it ended {when} with status {status} and said nothing")
+            self.problems.append(f"it ended {when} with status {status} and no message")
 
     def reads(self):
-        """What is shown is right. While the disk cannot be read, a refusal is right too."""
+        """What the node shows must be correct. While the disk fails, a refusal is fine too."""
         try:
             self.compare(self.node.texts(), "while the disk fails")
         except Refused as refused:
@@ -194,7 +194,7 @@ class Bench:
             self.problems.append(f"{when}: {text[:12]!r} is lost")
         for text, count in found.items():
             if count > 1 or text in self.gone or text not in self.said.keys() | self.unsure:
-                self.problems.append(f"{when}: {text[:12]!r} is there {count} times, "
+                self.problems.append(f"{when}: {text[:12]!r} is shown {count} times, "
                                      f"deleted: {text in self.gone}")
 
     def judge(self, case, stream):
@@ -202,29 +202,29 @@ class Bench:
         stopped = any(r.reason == "store.io" for r in self.refusals)
         if stopped or (case.expects == "stops" and struck):
             self.problems += silent(self.node)
-            # Who listens later than that learns it from every page.
+            # If it stopped before the stream was open, the event is missed; the pages still say so.
             if not self.met_before_listening and not warned(stream.events()):
-                self.problems.append("no event node.warning tells that writing has stopped")
+                self.problems.append("no node.warning event says that writing has stopped")
             self.writes_nothing()
         if case.expects in ("full", "harmless") and struck:
             if stopped:
-                self.problems.append("it says that the disk failed, and only this is not so")
+                self.problems.append("it says that the disk failed, which is wrong for this fault")
             allowed = {"storage_full"} if case.expects == "full" else {
                 "storage_full", "store_failed", "bad_configuration", "busy"}
             if kinds - allowed:
                 self.problems.append(f"refused with {kinds}: {self.refusals[0]}")
 
     def writes_nothing(self):
-        """From now to the end of the process the store stays as it is."""
+        """From now until the process ends, the store must not change."""
         self.stopped = len(journal.read(self.journal))
 
     def recover(self, case, struck):
         goes_on_now = case.expects in ("full", "harmless") and case.when == "run"
         if self.node.process.poll() is None:
             if goes_on_now and not self.try_to(self.send):
-                self.problems.append(f"it does not go on by itself: {self.refusals[-1]}")
+                self.problems.append(f"it does not recover by itself: {self.refusals[-1]}")
             if case.when not in ("close", "found") and self.node.link:
-                self.ended(case, "when it was told to", self.node.stop(), may_be_fine=True)
+                self.ended(case, "when told to stop", self.node.stop(), may_be_fine=True)
             self.node.kill()
         if hasattr(self, "stopped"):
             later = journal.read(self.journal)[self.stopped:]
@@ -236,7 +236,7 @@ class Bench:
         self.well(case)
 
     def well(self, case):
-        """On a disk that is well everything is there, and more can be said."""
+        """On a healthy disk, everything is there and new messages can be sent."""
         status = self.node.call("node.status")
         if case.when == "found":
             self.found_again(status)
@@ -246,14 +246,14 @@ class Bench:
         found = self.node.call("node.check")
         self.problems += [f"check: {p}" for p in found["problems"]]
         try:
-            self.compare(self.node.texts(), "after a start")
+            self.compare(self.node.texts(), "after a restart")
             self.send()
-            self.compare(self.node.texts(), "after a start")
+            self.compare(self.node.texts(), "after a restart")
         except Refused as refused:
-            self.problems.append(f"after a start: {refused}")
+            self.problems.append(f"after a restart: {refused}")
         if case.rule.error == "FLIP" and (found["problems"] or status["warnings"]):
-            # What was read wrong may have been written back, or have hidden the end of the log:
-            # nobody can see that, but it is told.
+            # A flipped bit may have been written back, or may have hidden the end of the log.
+            # That cannot be prevented, and here the node reported it.
             del self.problems[before:]
 
     def found_again(self, status):

@@ -1,17 +1,17 @@
 """Power cuts at every write: `make campaign-crash`.
 
-Lives are lived once on a disk that records (disk_shim.c). Then each home is put back to every point
-of its journal, and started: a plain prefix of the writes at each of them, and N images of the cuts
-that only a disk can make, with writes since the last sync missing, torn or out of order.
+Each life is played once on a recording disk (disk_shim.c). Then each home is reset to every point
+of its journal and started: with the prefix of the writes up to that point, and with N images that
+only a power cut can cause, in which writes since the last sync are missing, torn or reordered.
 
-    crash.py [LIFE...]      which lives; all without any
-    N=2000                  how many torn images, over all lives
-    PAIRS=200               how many power cuts of both homes of a life at once (pairs.py)
-    EVERY=1                 a prefix at each n-th write only
-    WSX_SEED=S              the first torn image's seed
-    BASE=FOLDER             lives that were recorded, which a run with a failure leaves behind; with
-                            `WSX_SEED=S N=1 EVERY=0 PAIRS=0` that torn image alone
-    POINT=LIFE/HOME/N       and with this one prefix image alone
+    crash.py [LIFE...]      the lives to play (default: all)
+    N=2000                  number of torn images, over all lives
+    PAIRS=200               number of power cuts of both homes of a life at once (pairs.py)
+    EVERY=1                 a prefix image at every n-th write
+    WSX_SEED=S              seed of the first torn image
+    BASE=FOLDER             reuse the recorded lives that a failed run left behind; with
+                            `WSX_SEED=S N=1 EVERY=0 PAIRS=0`, repeat one torn image
+    POINT=LIFE/HOME/N       with BASE: repeat one prefix image
 """
 
 import os
@@ -30,19 +30,19 @@ from node import Node, end_in_order
 
 
 class Record:
-    """A home of a life, with what its disk was told."""
+    """One home of a life, with the journal of its disk."""
 
     def __init__(self, root):
         self.title = f"{root.parent.name}/{root.name}"
         self.node = Node(root, root.name.capitalize())
         self.entries = journal.read(Path(f"{root}.journal"))
-        # Also behind what the driver was told: with it known, and nothing written since.
+        # Includes the driver's notes: an answer is known there, and nothing was written since.
         self.points = [i for i, entry in enumerate(self.entries)
                        if not entry.path.endswith((".log", "lock"))]
         self.stage = Stage(root)
 
     def walk(self):
-        """(index, disk, what is expected) behind each entry."""
+        """Yields (index, disk, expected state) after each entry."""
         disk, expected = Disk(self.node.root), Expected()
         for index, entry in enumerate(self.entries):
             if entry.op == "N":
@@ -84,12 +84,12 @@ class Findings:
         print(f"{self.tried} images, {len(self.failed)} failed")
         if self.failed:
             case, problems = self.failed[0]
-            print(f"the smallest: {case}\n    {problems[0]}")
+            print(f"first failure: {case}\n    {problems[0]}")
         return 1 if self.failed else 0
 
 
 def prefixes(record, every, findings, only=None):
-    """The plain images, each at its point of the journal."""
+    """Tries the prefix images, one for each point of the journal."""
     wanted = {only} if only is not None else set(record.points[::every])
     for index, disk, expected in record.walk():
         if index in wanted:
@@ -98,7 +98,7 @@ def prefixes(record, every, findings, only=None):
 
 
 def cuts(record, seeds, findings):
-    """The torn images. Each seed has its point, and what gets through there."""
+    """Tries the torn images. Each seed chooses a point and the writes that survive there."""
     plan = {}
     for seed in seeds:
         chance = random.Random(seed)
@@ -114,7 +114,7 @@ def cuts(record, seeds, findings):
 
 
 def recorded(names, base):
-    """The lives in `base`; lived now, unless they were before."""
+    """The recorded lives in `base`. Plays and records the missing ones."""
     for name in names:
         if not (base / name).exists():
             record(name, base / name)
@@ -142,7 +142,7 @@ def run(names, base, count, first, point):
 
 
 def both(records, seeds, findings):
-    """The power cuts of two homes at once."""
+    """Tries power cuts of two homes at once."""
     teams = {}
     for r in records:
         teams.setdefault(r.title.split("/")[0], []).append(r)
@@ -168,7 +168,7 @@ def main():
         return status
     finally:
         if status and not kept:
-            print(f"the recorded lives stay for a repetition: BASE={base}")
+            print(f"kept the recorded lives; to repeat, set BASE={base}")
         elif not kept:
             shutil.rmtree(base, ignore_errors=True)
 

@@ -1,19 +1,22 @@
-"""A sick disk under a running node: `make campaign-disk`.
+"""A failing disk under a running node: `make campaign-disk`.
 
-Every case of disk_table.py: a home is founded, the disk begins to fail in one way, the node is
-asked to do what meets that, the disk is well again, and the node starts once more. Always holds
+For every case of disk_table.py: create a home, make the disk fail in one way, ask the node to do
+what hits the fault, heal the disk, and restart the node. What must always hold:
 
-    the process does not end by a signal, nor with status 0, and not at all by a page of the log
-    what was acknowledged is there, once, at the latest after that start; `check` is clean then
-    what is shown is right, while it is shown
-    a refusal says why; where it says that the disk failed, every page does
-    after that nothing is written to the store until the start
-    where only room was missing, it goes on by itself
+    the process is not killed by a signal, does not exit with status 0, and does not crash on a
+    page of the log
+    every acknowledged change is there exactly once after the restart at the latest, and `check`
+    is clean
+    what the node shows is correct
+    a refusal says why; if it says that the disk failed, every page says so
+    after that, nothing is written to the store until the restart
+    if the disk was only full, the node recovers by itself
 
-    disk.py [GROUP...]   which groups; all without any, and N cases by chance and FLIPS flipped bits
-    N=300 WSX_SEED=S     how many by chance, from which seed on
-    FLIPS=300            how many homes with one flipped bit or lost sector (rot.py)
-    CASE=NUMBER GROUP    one case alone; `WSX_SEED=S N=1 FLIPS=0 disk.py chance` one by chance
+    disk.py [GROUP...]   groups to run (default: all, plus N random cases and FLIPS flipped bits)
+    N=300 WSX_SEED=S     number of random cases, and the first seed
+    FLIPS=300            number of homes with one flipped bit or lost sector (rot.py)
+    CASE=NUMBER GROUP    one case of a group; `WSX_SEED=S N=1 FLIPS=0 disk.py chance` repeats a
+                         random one
 """
 
 import os
@@ -30,7 +33,7 @@ from node import end_in_order
 
 
 def cases(groups, count, seed):
-    """(name, case)"""
+    """Yields (name, case)."""
     only = os.environ.get("CASE")
     for group in groups:
         if group in disk_table.GROUPS:
@@ -55,20 +58,20 @@ def main():
         for name, case in cases(groups, count, seed):
             if name.split()[-1] != last and not name.startswith("WSX_SEED"):
                 last = name.split()[-1]
-                print(f"{last}; before it {tried} tried, {met} met, {len(failed)} failed",
+                print(f"{last}; so far {tried} tried, {met} hit the fault, {len(failed)} failed",
                       flush=True)
             problems, struck = Bench(base / "one").play(case)
             tried, met = tried + 1, met + bool(struck)
             if problems:
                 failed.append((name, case, problems))
-                print(f"FAILED {name} ({case}; met {struck} times)",
+                print(f"FAILED {name} ({case}; hit {struck} times)",
                       *problems[:8], sep="\n    ", flush=True)
-        print(f"{tried} cases, {met} met their fault, {len(failed)} failed", flush=True)
+        print(f"{tried} cases, {met} hit the fault, {len(failed)} failed", flush=True)
         broken = rot.run(base, range(seed, seed + flips)) if "rot" in groups else []
     finally:
         shutil.rmtree(base, ignore_errors=True)
     if failed:
-        print(f"the smallest: {failed[0][0]}: {failed[0][1]}: {failed[0][2][0]}")
+        print(f"first failure: {failed[0][0]}: {failed[0][1]}: {failed[0][2][0]}")
     return 1 if failed or broken else 0
 
 

@@ -1,12 +1,12 @@
-/* A disk that tells what it is given, and fails where it is told to. LD_PRELOAD for wsx-node.
+/* Records and injects disk faults into wsx-node; loaded with LD_PRELOAD.
  *
- * WSX_SHIM_ROOT     the folder whose files are meant; everything else passes untouched
- * WSX_SHIM_JOURNAL  record: every change of a file below it is appended here, in order, as
- *                   struct record, path, bytes. Nothing is changed by that.
- * WSX_SHIM_RULES    fail: a page that is shared with whoever drives the campaign (faults.py), read
- *                   at every call, so that it may change while the node runs.
+ * WSX_SHIM_ROOT     the folder to watch; calls on other files pass through
+ * WSX_SHIM_JOURNAL  record: appends every change of a file below the root to this file, in order,
+ *                   as struct record, path, bytes. The calls themselves are unchanged.
+ * WSX_SHIM_RULES    fail: a page shared with the campaign (faults.py), read at every call, so the
+ *                   rules may change while the node runs.
  *
- * Files that end in -shm are no part of what is durable: they are not recorded, but may fail.
+ * Files that end in -shm are not durable: they are not recorded, but may fail.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -33,22 +33,22 @@ struct record {
     uint32_t names, pid;
 };
 
-/* How a call ends: an errno, or one of these. */
+/* How a call fails: an errno, or one of these. */
 enum { SHORT = 1000, TORN_EIO, TORN_FULL, FLIP };
 
 struct rule {
     char call[12], suffix[40];
     int32_t error, pad;
-    int64_t low, high;   /* of the bytes that the call touches */
-    int64_t skip, count; /* calls that pass before, and calls that fail; -1: for ever */
-    int64_t struck;      /* how often it did, told back */
+    int64_t low, high;   /* the byte range that a call must touch */
+    int64_t skip, count; /* calls that succeed first, then calls that fail; -1: all */
+    int64_t struck;      /* how often the rule applied, read by the campaign */
 };
 
 static char root[PATH_MAX];
 static size_t root_length;
 static int journal = -1;
 static struct rule *rules;
-static char names[FDS][NAME]; /* below the root; "" is none, "." the root itself */
+static char names[FDS][NAME]; /* relative to the root; "" is none, "." the root itself */
 static char unsynced[FDS];       /* written since its last sync */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -61,7 +61,7 @@ static const char *below(const char *path) {
     return path[root_length] == '/' ? path + root_length + 1 : NULL;
 }
 
-/* A file that was open before: the log. */
+/* A file that was already open at the start, such as the log. */
 static void inherit(int fd) {
     char link[32], path[PATH_MAX];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -96,7 +96,7 @@ static int is_shm(const char *name) {
     return length > 4 && !strcmp(name + length - 4, "-shm");
 }
 
-/* `fd`: which file is meant, whatever its name has become; -1 where it is the name that changes. */
+/* `fd` identifies the file by inode, as its name may change; -1 if only a name changes. */
 static void note(char op, int fd, const char *name, const char *other, int64_t offset,
                  const void *bytes, size_t length) {
     if (journal < 0 || is_shm(name)) return;
@@ -116,7 +116,7 @@ static void note(char op, int fd, const char *name, const char *other, int64_t o
     errno = saved;
 }
 
-/* How this call is to fail, or 0. */
+/* The fault for this call, or 0. */
 static int fault(const char *call, const char *name, int64_t offset, int64_t length) {
     if (!rules || !name) return 0;
     for (int i = 0; i < RULES; i++) {
@@ -282,7 +282,8 @@ int link(const char *path, const char *to) {
     return done;
 }
 
-/* The path of a name in an open folder; as it is where it is whole, or the folder is not known. */
+/* The path of a name in an open folder. Absolute names, and names in a folder that cannot be
+   resolved, are returned unchanged. */
 static const char *at_folder(int folder, const char *name, char *path) {
     char own[32];
     if (name[0] == '/' || folder == AT_FDCWD) return name;
@@ -312,8 +313,8 @@ int renameat2(int from, const char *path, int into, const char *to, unsigned int
     return done;
 }
 
-/* A file that was made without a name gets one. What was written to it before belongs to no name in
-   the record, so all of it stands here, and its last sync. */
+/* A file created without a name gets one. Its earlier writes are not in the journal, so record the
+   whole content here, and its last sync. */
 static void name_unnamed(int fd, const char *name) {
     struct stat found;
     if (fd < 0 || fd >= FDS || fstat(fd, &found)) return;

@@ -1,13 +1,13 @@
-"""The table of `make campaign-disk`: what fails, when, and what the node is doing then.
+"""The table of `make campaign-disk`: what fails, when, and what the node is doing at the time.
 
-when     run: while it runs; start: from before its start; closed start: the same, with its log
-         emptied; close: while it ends; found: while its first workspace is made; large: while it
-         runs, on a store of which most is in the log and not in memory
-does     what it is asked to do meanwhile (disk.py, Bench)
-expects  stops:    an error of the disk under the store: every page says that writing has stopped
-         full:     it is refused with a clear error, and goes on when there is room
-         harmless: nothing that anybody was told of is at stake, it goes on
-         any:      nothing but the promises that always hold
+when     run: while running; start: from before startup; closed start: the same, after a clean
+         stop that emptied the log; close: during shutdown; found: while creating the home; large:
+         while running, on a store that is mostly in the log and not in memory
+does     what the node is asked to do meanwhile (bench.py)
+expects  stops:    the store's disk failed: every page says that writing has stopped
+         full:     refused with a clear error; recovers when there is room
+         harmless: no acknowledged data is at risk; the node continues
+         any:      only the invariants that always hold (disk.py)
 """
 
 import random
@@ -29,7 +29,7 @@ class Case:
 
 
 def often(*words, **place):
-    """A fault once, and for ever."""
+    """Two rules: the fault happens once, and permanently."""
     return [Rule(*words, count=count, **place) for count in (1, FOR_EVER)]
 
 
@@ -37,19 +37,19 @@ ERRORS = ("EIO", "EROFS", "TORN_EIO", "ENOSPC", "EDQUOT", "TORN_FULL", "SHORT")
 
 
 def expected(rule):
-    """Of a write under the store."""
+    """The expectation for a failing write to the store."""
     return "harmless" if rule.error == "SHORT" else "full" if rule.is_full else "stops"
 
 
 def log_writes():
-    """The write-ahead log: its header, a frame's header, its page, all of it; and its sync."""
+    """Writes to the write-ahead log: its header, a frame's header, a page, any of it; and syncs."""
     places = [{"low": 0, "high": 32}, {"low": 0, "high": END},
               dict(zip(("low", "high"), frame(75))), dict(zip(("low", "high"), framed(80)))]
     rules = [r for at in places for error in ERRORS
              for r in often("write", "node.db-wal", error, **at)]
-    # The header is written where the log begins anew.
+    # The log header is only written when a new log starts.
     cases = [Case("run", "anew" if r.high == 32 else "send", expected(r), r) for r in rules]
-    # After a failed sync nobody knows what arrived, whatever the reason was.
+    # After a failed sync it is unknown what reached the disk, whatever the error.
     for error in ("EIO", "ENOSPC", "EDQUOT"):
         cases += [Case("run", "send", "stops", r) for r in often("sync", "node.db-wal", error)]
         cases += [Case("run", "quiet", "any", r) for r in often("truncate", "node.db-wal", error)]
@@ -57,7 +57,7 @@ def log_writes():
 
 
 def checkpoints():
-    """The store itself, when the log is moved into it."""
+    """Writes to the store itself at a checkpoint."""
     places = [{"low": 0, "high": 100}, {"low": 3 * PAGE, "high": 4 * PAGE}, {}]
     cases = [Case("run", "burst", "stops" if expected(r) == "stops" else "any", r) for at in places
              for error in ERRORS for r in often("write", "node.db", error, **at)]
@@ -69,8 +69,8 @@ def checkpoints():
 
 
 def log_reads():
-    """Single pages of the log that cannot be read: from the start on, and later. Once it is an
-    error that passes, for ever it is a bad sector."""
+    """Single unreadable pages of the log, at startup and later. A fault that happens once is a
+    transient error, a permanent one is a bad sector."""
     cases = []
     for number in range(16):
         low, high = framed(number)
@@ -83,8 +83,8 @@ def log_reads():
 
 
 def pages():
-    """Single pages of the log of a large store, read for the first time; and where the disk had
-    failed in writing before, so that everything is read anew."""
+    """Single pages of a large store's log, read for the first time, or read again because a write
+    failed before."""
     chance, cases = random.Random(16), []
     for number in sorted({*range(12), *(chance.randrange(1200) for _ in range(40))}):
         low, high = framed(number)
@@ -111,7 +111,7 @@ def shared_memory():
 
 
 def beside():
-    """What can be made again, or is written now and then: none of it is a reason to stop."""
+    """Files that can be rebuilt or are written only sometimes: no reason to stop writing."""
     cases = [Case("run", "search", "harmless", r) for name in ("search.db", "search.db-wal",
              "search.db-shm") for call in ("open", "read", "write", "sync", "mmap", "truncate")
              for error in ("EIO", "ENOSPC", "SHORT", "FLIP") for r in often(call, name, error)
@@ -144,7 +144,7 @@ def small_files():
 
 
 def founding():
-    """Every write of a new home, one after the other."""
+    """The writes, syncs and opens of a new home, failing one at a time."""
     return [Case("found", "nothing", "any", Rule(call, "", error, skip=skip, count=1))
             for call, steps in (("write", range(0, 200, 4)), ("sync", range(24)),
                                 ("open", range(24)))
@@ -152,7 +152,7 @@ def founding():
 
 
 def by_chance(seed):
-    """Any call on any file, after any number of them."""
+    """A random call on a random file fails, after a random number of calls."""
     chance = random.Random(seed)
     name = chance.choice(("node.db-wal", "node.db-wal", "node.db", "node.db-shm", "search.db",
                           "search.db-wal", "node.guard", ""))

@@ -1,5 +1,5 @@
-"""Scenes of `make campaign-files` in networks of their own: homes that cannot reach each other and
-somebody who is always on, and sources whose links are limited alike. They need root and `ip`."""
+"""Scenes of `make campaign-files` in private networks: two homes that can only reach a third node
+that is always on, and sources whose links are rate-limited. They need root and `ip`."""
 
 import shutil
 import subprocess
@@ -15,12 +15,12 @@ from lab import Lab  # noqa: E402
 from people import Skipped  # noqa: E402,F401
 
 EVERYWHERE = "0.0.0.0:0"
-# What each source may send in a second, in Mbit: so little that nothing else is the limit.
+# Upload limit of each source in Mbit/s: low enough to be the only bottleneck.
 RATE = 100
 
 
 class Undone:
-    """What a lab puts itself onto, to be undone at the end."""
+    """The clean-up steps of a lab, run at the end in reverse order."""
 
     def __init__(self):
         self.undone = []
@@ -34,8 +34,8 @@ class Undone:
 
 
 def carrier(options, base):
-    """Two homes behind a translation of addresses each, and a third node that both can reach. What
-    they send each other lies there; for the second file they are never on together."""
+    """Two homes, each behind NAT, and a third node that both can reach, which relays their files.
+    For the second file, the two are never online at the same time."""
     with Undone() as stage:
         lab = Lab(stage, ["hub", "mina", "joon"], networks=3)
         translation = separate(lab)
@@ -52,14 +52,14 @@ def carrier(options, base):
             carried = network_bytes(hub, "out")
         finally:
             team.end()
-    problems = [] if carried >= 2 * options.carried else [f"the third sent {mib(carried)} MiB"]
-    return (f"twice {mib(options.carried)} MiB by a third node that is always on: in "
-            f"{times[0]:.1f} s with both on, in {times[1]:.1f} s from the other's start where they "
-            f"never were; {translation}"), problems
+    problems = [] if carried >= 2 * options.carried else [f"the hub only sent {mib(carried)} MiB"]
+    return (f"twice {mib(options.carried)} MiB through a third node that is always on: "
+            f"{times[0]:.1f} s with both online, {times[1]:.1f} s after the reader's start "
+            f"otherwise; {translation}"), problems
 
 
 def separate(lab):
-    """Puts each home into a network of its own, and the third node into another one. In words, what
+    """Puts the two homes and the third node into separate networks. Returns a description of what
     keeps the homes apart."""
     router = lab.inside("router")
     for network, machine in ((3, "hub"), (2, "joon")):
@@ -68,14 +68,14 @@ def separate(lab):
         lab.on("router", "rule", "add", "from", f"10.{one}.0.0/24", "to", f"10.{other}.0.0/24",
                "prohibit")
     if not translate(router):
-        return "no nft and no iptables here: no translation, but no way between the two"
-    # Who is behind it cannot be dialed, not even by the third node.
+        return "no NAT (neither nft nor iptables here), but no route between the two"
+    # Nobody can dial a node behind NAT, not even the third node.
     lab.on("hub", "route", "del", "default")
-    return "addresses translated"
+    return "NAT"
 
 
 def translate(router):
-    """Has the router put its own address in place of all that go out to the third network."""
+    """Makes the router masquerade what goes out to the third network. Returns whether it could."""
     tries = {
         "nft": [["nft", "add table ip t"],
                 ["nft", "add chain ip t out { type nat hook postrouting priority 100 ; }"],
@@ -91,9 +91,9 @@ def translate(router):
 
 
 def apart(one, *others):
-    """All that a node is linked to is the third one."""
+    """Expects that a node is linked to the third node only."""
     hub = others[-1]
-    until(f"that {one.name} is linked to {hub.name}", lambda: links(one) >= 1)
+    until(f"{one.name} to be linked to {hub.name}", lambda: links(one) >= 1)
     names = {peer["name"] for peer in one.call("peer.list")["items"]
              if peer["state"] == "connected"}
     if names != {hub.name}:
@@ -101,8 +101,8 @@ def apart(one, *others):
 
 
 def hand_over(team, options, base, author, reader, hub, is_off=False):
-    """A file from one to the other. With `is_off` the author leaves before the reader comes. The
-    seconds until the reader has it."""
+    """Sends a file from author to reader. With `is_off`, the author stops before the reader starts.
+    Returns the seconds until the reader has it."""
     source = random_file(base / f"carried-{is_off}.bin", options.carried)
     start = time.monotonic()
     [blob] = send_files(author, [source])
@@ -121,8 +121,8 @@ def hand_over(team, options, base, author, reader, hub, is_off=False):
 
 
 def limited(options, base):
-    """The same reader, once with a file that one device has, once with a file that three have, over
-    links that are limited alike."""
+    """One reader fetches a file that one device has and a file that three have, over links with the
+    same limit."""
     names = ["Zoe", "Mina", "Joon", "Wim"]
     with Undone() as stage:
         lab = Lab(stage, [name.lower() for name in names])
@@ -149,7 +149,7 @@ def limited(options, base):
         finally:
             team.end()
     ratio = times[1] / times[3]
-    problems = [] if ratio >= 2.5 else [f"three are {ratio:.2f} times as fast as one, not 2.5"]
+    problems = [] if ratio >= 2.5 else [f"three are only {ratio:.2f} times as fast as one, not 2.5"]
     return (f"{mib(options.limited)} MiB over links of {RATE} Mbit/s: {times[1]:.1f} s from one, "
             f"{times[3]:.1f} s from three, {ratio:.2f} times as fast"), problems
 
@@ -161,10 +161,10 @@ def limit(lab, nodes):
         done = subprocess.run(["tc", "-n", lab.name(node.name.lower()), *words],
                               capture_output=True, text=True)
         if done.returncode != 0:
-            raise Skipped(f"this machine limits no links: {done.stderr.strip()}")
+            raise Skipped(f"cannot limit links here: {done.stderr.strip()}")
 
 
 def size(options):
-    """What goes over slow and far links is not as large as all the rest."""
+    """Caps the size of the files that travel over the slow links."""
     options.carried = min(options.bytes, 256 * MIB)
     options.limited = min(options.bytes, 128 * MIB)

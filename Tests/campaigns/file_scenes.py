@@ -1,6 +1,6 @@
-"""Scenes of `make campaign-files` on loopback: two homes that are killed, sources that lie and
-leave, and very many small files. Each is a function of the options and a folder: what it found, in a
-line, and what is not as it has to be."""
+"""Scenes of `make campaign-files` on loopback: two homes that are killed, sources that lie or
+leave, and very many small files. Each is a function of the options and a folder, and returns a
+line of results and a list of problems."""
 
 import time
 
@@ -13,7 +13,7 @@ KILLS = 5
 
 
 def killed(options, base):
-    """One large file, while the reader and the author get SIGKILL in turn. Nobody asks again."""
+    """One large file, while reader and author are killed in turn. It is requested only once."""
     team = Team(base, ["Mina", "Joon"])
     try:
         mina, joon = team.gather()
@@ -25,7 +25,7 @@ def killed(options, base):
         joon.call("blob.fetch", blob=blob)
         kills = 0
         for number in range(KILLS):
-            # A kill costs the reader what was not claimed: progress begins anew at what was.
+            # A killed reader loses the bytes not yet recorded as safe, and resumes from the rest.
             if follow(joon, blob, to=options.bytes * (number + 1) // (KILLS + 1))["complete"]:
                 break
             victim = (joon, mina)[number % 2]
@@ -43,18 +43,18 @@ def killed(options, base):
     allowed = int(1.02 * options.bytes) + kills * UNCLAIMED_MAX
     problems = []
     if kills < KILLS:
-        problems.append(f"all of it was there after {kills} kills of {KILLS}: take a larger file")
+        problems.append(f"complete after {kills} of {KILLS} kills: use a larger file")
     if moved.byte_count > allowed:
-        problems.append(f"{mib(moved.byte_count)} MiB moved, of at most {mib(allowed)}")
+        problems.append(f"{mib(moved.byte_count)} MiB moved, more than {mib(allowed)}")
     if max(over) > MEMORY_MAX:
-        problems.append(f"{mib(max(over))} MiB of memory over rest, of at most {mib(MEMORY_MAX)}")
+        problems.append(f"{mib(max(over))} MiB more memory than idle, above {mib(MEMORY_MAX)}")
     return (f"{mib(options.bytes)} MiB in {taken:.1f} s over {kills} kills, "
-            f"{mib(moved.byte_count)} MiB moved of at most {mib(allowed)}, memory over rest "
-            f"{mib(over[0])} and {mib(over[1])} MiB of at most {mib(MEMORY_MAX)}"), problems
+            f"{mib(moved.byte_count)} MiB moved (limit {mib(allowed)}), memory above idle "
+            f"{mib(over[0])} and {mib(over[1])} MiB (limit {mib(MEMORY_MAX)})"), problems
 
 
 def sources(options, base):
-    """A file from three devices, of which one has a disk that flipped bits, and one leaves."""
+    """A file from three devices: one has flipped bits on its disk, and one leaves."""
     team = Team(base, ["Mina", "Joon", "Wim", "Zoe"])
     try:
         mina, joon, wim, zoe = team.gather()
@@ -69,7 +69,7 @@ def sources(options, base):
         joon.stop()
         flipped = flip(chunk_file(joon, options.bytes), options.bytes)
         team.start(joon)
-        until("that Zoe is linked to all three", lambda: len(linked_names(zoe)) == 3)
+        until("Zoe to be linked to all three", lambda: len(linked_names(zoe)) == 3)
         before = {node: network_bytes(node, "out") for node in (mina, joon, wim)}
         start = time.monotonic()
         zoe.call("blob.fetch", blob=blob)
@@ -84,13 +84,13 @@ def sources(options, base):
         team.end()
     problems = []
     if half["complete"]:
-        problems.append("all of it was there before anybody left: take a larger file")
+        problems.append("complete before anyone left: use a larger file")
     for node, what in ((joon, "flips bits"), (wim, "leaves")):
         if sent[node] < MIB // 4:
-            problems.append(f"{node.name}, who {what}, was asked for nothing")
-    return (f"{mib(options.bytes)} MiB in {taken:.1f} s: {mib(sent[joon])} MiB came from who has "
-            f"{flipped} flipped bits, {mib(sent[wim])} from who left, {mib(sent[mina])} from the "
-            "third"), problems
+            problems.append(f"nothing was requested from {node.name}, who {what}")
+    return (f"{mib(options.bytes)} MiB in {taken:.1f} s: {mib(sent[joon])} MiB from the device "
+            f"with {flipped} flipped bits, {mib(sent[wim])} from the one that left, "
+            f"{mib(sent[mina])} from the third"), problems
 
 
 def linked_names(node):
@@ -99,8 +99,8 @@ def linked_names(node):
 
 
 def flip(path, byte_count):
-    """Flips a bit in each 256 KiB but the first eight, so that who has it is believed at first. How
-    many."""
+    """Flips a bit in every 256 KiB except the first eight, so that the device is trusted at first.
+    Returns the number of flipped bits."""
     places = range(8 * (MIB // 4) + 77, byte_count, MIB // 4)
     with open(path, "r+b") as file:
         for place in places:
@@ -112,7 +112,7 @@ def flip(path, byte_count):
 
 
 def many(options, base):
-    """Many small files, five in a message, to somebody whose node fetches all of them unasked."""
+    """Many small files, five per message, to a node that fetches all files automatically."""
     team = Team(base, ["Mina", "Joon"])
     try:
         mina, joon = team.gather()
@@ -134,14 +134,14 @@ def many(options, base):
         team.end()
     problems = []
     if max(over) > MEMORY_MAX:
-        problems.append(f"{mib(max(over))} MiB of memory over rest, of at most {mib(MEMORY_MAX)}")
-    return (f"{len(ids)} files of {options.file_kib} KiB, all equal: put and sent in {put:.1f} s, "
-            f"all there after {taken:.1f} s, {len(ids) / taken:.0f} a second, memory over rest "
-            f"{mib(over[0])} and {mib(over[1])} MiB"), problems
+        problems.append(f"{mib(max(over))} MiB more memory than idle, above {mib(MEMORY_MAX)}")
+    return (f"{len(ids)} files of {options.file_kib} KiB, all intact: added and sent in "
+            f"{put:.1f} s, all received after {taken:.1f} s, {len(ids) / taken:.0f} per second, "
+            f"memory above idle {mib(over[0])} and {mib(over[1])} MiB"), problems
 
 
 def wait_for_all(node, ids):
-    """Until each is here, asked about one after the other; as long as some come."""
+    """Waits for the files one by one; the time limit starts again with each."""
     for number, blob in enumerate(ids):
         def is_there():
             try:

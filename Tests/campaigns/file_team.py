@@ -1,4 +1,4 @@
-"""People who hand files to each other: their homes, what they did, and what it cost their nodes."""
+"""People who send each other files: their homes, transfers, and the memory and traffic used."""
 
 import filecmp
 import os
@@ -10,20 +10,20 @@ from lives import make_home
 from node import Node, Refused
 
 MIB = 1 << 20
-# What a process may take more than at rest, whatever the size of a file.
+# Extra memory a process may use above idle, for any file size.
 MEMORY_MAX = 32 * MIB
-# What a kill may cost again: bytes on the disk that nothing has made sure of.
+# Bytes that a kill may force to be sent again: written, but not yet recorded as safe.
 UNCLAIMED_MAX = 64 * MIB
-# How long nothing may come before a transfer counts as stuck, in seconds.
+# Seconds without progress before a transfer counts as stuck.
 PATIENCE = 90
 
 
 class Failed(Exception):
-    """What was expected and did not come, in words."""
+    """A scene failed; the message says what was expected."""
 
 
 class Team:
-    """Homes of one workspace, which the first of them founds, all linked to all."""
+    """Homes in one workspace that the first one creates. All are linked to each other."""
 
     def __init__(self, base, names, before=None, listen="127.0.0.1:0"):
         self.base, self.listen = base, listen
@@ -31,7 +31,7 @@ class Team:
                       for name in names]
 
     def gather(self, linked=True):
-        """Starts all, and has them join the first one."""
+        """Starts all nodes, and makes the others join the first one's workspace."""
         first, *others = (self.start(node) for node in self.nodes)
         first.found()
         for node in others:
@@ -39,15 +39,15 @@ class Team:
             node.call("workspace.join", link=first.call("invite.create")["link"])
         if linked:
             for node in self.nodes:
-                until(f"that {node.name} is linked to all", lambda: links(node) == len(others))
+                until(f"{node.name} to be linked to all others", lambda: links(node) == len(others))
         for node in self.nodes:
-            # What the disk of this machine has is no matter here.
+            # Ignore how large this machine's disk is.
             node.call("cache.quota", bytes=1 << 40)
         return self.nodes
 
     def start(self, node):
         node.start(listen=self.listen)
-        # Reading a large file takes its time.
+        # Adding a large file takes long.
         node.link.socket.settimeout(900)
         return node
 
@@ -57,11 +57,11 @@ class Team:
 
 
 def until(expected, test, seconds=60):
-    """Waits until `test()` gives something true, and is that."""
+    """Waits until `test()` returns something true, and returns that."""
     end = time.monotonic() + seconds
     while not (found := test()):
         if time.monotonic() > end:
-            raise Failed(f"{expected}, within {seconds} s")
+            raise Failed(f"expected {expected} within {seconds} s")
         time.sleep(0.02)
     return found
 
@@ -79,48 +79,48 @@ def random_file(path, byte_count):
 
 
 def send_files(node, paths, channel="general"):
-    """Puts files and sends them in one message. Their ids."""
+    """Adds files and sends them in one message. Returns their ids."""
     ids = [node.call("blob.add", path=str(path), apart=True)["id"] for path in paths]
     node.call("message.send", channel=channel, attachments=ids)
     return ids
 
 
 def know(node, blob):
-    """Waits until a message has told a node of a file."""
+    """Waits until a node knows about a file from a message. Returns the file's status."""
     def told():
         try:
             return node.call("blob.stat", blob=blob)
         except Refused:
             return None
-    return until(f"that {node.name} knows of the file", told)
+    return until(f"{node.name} to know the file", told)
 
 
 def follow(node, blob, to):
-    """Waits until so many bytes of a file are here, or all; that may take as long as some come. The
-    progress never goes back, nor above the size."""
+    """Waits until `to` bytes of a file, or all, have arrived. Fails after PATIENCE seconds without
+    progress, or if progress decreases or exceeds the file's size."""
     seen, since = -1, time.monotonic()
     while True:
         file = node.call("blob.stat", blob=blob)
         if file["have"] < seen or file["have"] > file["size"]:
-            raise Failed(f"progress that goes from {seen} to {file['have']} of {file['size']}")
+            raise Failed(f"progress went from {seen} to {file['have']} of {file['size']}")
         if file["complete"] or file["have"] >= to:
             return file
         if file["have"] > seen:
             seen, since = file["have"], time.monotonic()
         if time.monotonic() - since > PATIENCE:
-            raise Failed(f"nothing comes to {node.name} for {PATIENCE} s at {seen} bytes: {file}")
+            raise Failed(f"{node.name} got nothing for {PATIENCE} s at {seen} bytes: {file}")
         time.sleep(0.005)
 
 
 def finish(node, blob):
-    """Waits until all of a file is here."""
+    """Waits until a file is complete."""
     file = follow(node, blob, to=1 << 62)
     if not file["complete"] or file["have"] != file["size"]:
-        raise Failed(f"a file that is not whole: {file}")
+        raise Failed(f"incomplete file: {file}")
 
 
 def save(node, blob, source):
-    """Saves it beside the home, and looks whether it equals its source. Nothing stays of it."""
+    """Saves the file next to the home, compares it with its source, and deletes it."""
     folder = node.root / "saved"
     folder.mkdir(exist_ok=True)
     saved = Path(node.call("blob.get", blob=blob, folder=str(folder))["path"])
@@ -130,7 +130,7 @@ def save(node, blob, source):
 
 
 def chunk_file(node, size):
-    """Where the ciphertext of the one blob of that size lies."""
+    """The path of the ciphertext of the only blob of this size."""
     found = [path for path in (node.home / "blobs").glob("??/*") if path.stat().st_size >= size]
     if len(found) != 1:
         raise Failed(f"{len(found)} blobs of {size} bytes at {node.name}")
@@ -138,18 +138,18 @@ def chunk_file(node, size):
 
 
 def network_bytes(node, direction):
-    """Bytes that the process has exchanged with peers since its start: "in" or "out"."""
+    """Bytes exchanged with peers since the process started. `direction`: "in" or "out"."""
     start = f'wsx_net_bytes_total{{direction="{direction}"}} '
     for line in node.call("node.metrics")["text"].splitlines():
         if line.startswith(start):
             return int(line[len(start):])
-    raise Failed(f"{node.name} says nothing of its bytes")
+    raise Failed(f"{node.name} has no metric for its traffic")
 
 
 class Moved:
-    """Bytes that went from one node to another, though either of them is killed now and then.
+    """Counts the bytes from one node to another while either of them may be killed.
 
-    A process takes its count with it. From kill to kill that of the other one is taken.
+    A killed process loses its counter, so the other one's counter is used up to the kill.
     """
 
     def __init__(self, sender, receiver):
@@ -172,9 +172,9 @@ class Moved:
 
 
 class Memory:
-    """The most that processes took while it was watched, beside what they had at rest."""
+    """Measures the peak memory of processes, compared with their memory when idle."""
 
-    # Until then the log of the store is emptied, and a node that has nothing to do is at rest.
+    # After these seconds, an idle node has emptied the log of its store and is at rest.
     QUIET = 6.5
 
     def __init__(self, nodes):
@@ -193,7 +193,7 @@ class Memory:
                 kilobytes = next(line.split()[1] for line in status if line.startswith("VmRSS:"))
             return int(kilobytes) * 1024
         except (OSError, StopIteration):
-            return 0  # It was killed just now.
+            return 0  # The process was just killed.
 
     def watch(self):
         while not self.is_over.wait(0.02):
@@ -201,7 +201,7 @@ class Memory:
                 self.most[node] = max(self.most[node], self.resident(node))
 
     def end(self):
-        """Bytes over rest, of each."""
+        """The peak of each process, in bytes above idle."""
         self.is_over.set()
         self.thread.join()
         return [self.most[node] - self.rest[node] for node in self.nodes]

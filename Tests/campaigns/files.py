@@ -1,19 +1,19 @@
-"""Files at their size, with the real program: `make campaign-files`.
+"""Large and many files, with the real program: `make campaign-files`.
 
     SIZE=1024     MiB of the large file
     COUNT=10000   small files
     KIB=100       KiB of each
-    SCENE=NAME    one scene alone
+    SCENE=NAME    only one scene
 
-killed    one large file between two homes, of which one after the other is killed, five times: the
-          copy equals its source, no more than 2 % and 64 MiB a kill moved beside it, and no process
-          takes more than 32 MiB over what it has at rest
-sources   from three devices, one of which has flipped bits on its disk, and one of which leaves
-many      small files, which come with their messages
-carrier   between homes that cannot reach each other, by a third node that is always on (root)
-limited   from one source and from three, over links that are limited alike (root)
+killed    one large file between two homes that are killed in turn, five times: the copy equals its
+          source, at most 2 % plus 64 MiB per kill is sent twice, and no process uses more than
+          32 MiB above its idle memory
+sources   one large file from three devices: one has flipped bits on its disk, and one leaves
+many      small files, fetched automatically with their messages
+carrier   between homes that cannot reach each other, through a third node that is always on (root)
+limited   from one source and from three, over links with the same limit (root)
 
-Each scene prints a line with its figures. The campaign ends with 1 if one of them failed.
+Each scene prints a line of results. The campaign exits with status 1 if a scene failed.
 """
 
 import os
@@ -34,7 +34,7 @@ SCENES = {"killed": file_scenes.killed, "sources": file_scenes.sources, "many": 
 
 
 def play(name, options):
-    """Plays a scene and prints what came of it: "PASS", "FAIL" or "SKIP"."""
+    """Plays a scene and prints the result. Returns "PASS", "FAIL" or "SKIP"."""
     base, verdict, said, problems = Path(tempfile.mkdtemp(prefix="wsx-files.")), "PASS", "", []
     try:
         said, problems = SCENES[name](options, base)
@@ -47,7 +47,7 @@ def play(name, options):
         raise
     if problems:
         verdict = "FAIL"
-        problems.append(f"what the nodes said is in {base}")
+        problems.append(f"the logs of the nodes are in {base}")
         for pattern in ("*.bin", "small", "*/saved", "*/home/blobs"):
             for heavy in base.glob(pattern):
                 shutil.rmtree(heavy) if heavy.is_dir() else heavy.unlink()
@@ -65,7 +65,7 @@ def main():
     file_networks.size(options)
     wanted = [os.environ["SCENE"]] if os.environ.get("SCENE") else list(SCENES)
     if not set(wanted) <= set(SCENES):
-        sys.exit(f"files: there is no scene {wanted[0]!r}; there are {', '.join(SCENES)}")
+        sys.exit(f"files: no scene {wanted[0]!r}; the scenes are {', '.join(SCENES)}")
     verdicts = [play(name, options) for name in wanted]
     return 1 if "FAIL" in verdicts else 0
 

@@ -1,9 +1,9 @@
-"""What a disk may hold after a power cut, from a journal.
+"""Builds disk images, as they may be after a power cut, from a journal.
 
-A disk is files (by their inode) and names. What was synced is there. Of the writes since, a prefix
-image has all, a torn one any choice of them, each whole or in sectors of 512 bytes. Names change
-in order, and are sure once a folder was synced. A cut is an order among the writes of its file:
-where it is not there, nothing behind it is.
+A disk is a set of files (by inode) and names. Synced data is always there. Of the later writes, a
+prefix image has all, and a torn image any subset, each whole or in part by 512-byte sectors. Names
+change in order and are durable once a folder was synced. A truncation orders the writes of its
+file: if it is lost, so is everything after it.
 """
 
 import os
@@ -25,7 +25,7 @@ class File:
         self.sure, self.pending = bytearray(self.now), []
 
     def torn(self, random):
-        """Its bytes, after a cut in which any of its last writes got through."""
+        """The content after a power cut in which any of the last writes may be lost."""
         share = random.choice((0, 0.1, 0.5, 0.9, 1))
         content = bytearray(self.sure)
         for entry in self.pending:
@@ -49,7 +49,7 @@ def apply(content, entry):
 
 
 class Piece:
-    """Some sectors of a write."""
+    """The surviving part of a write within one sector."""
 
     op = "W"
 
@@ -58,7 +58,7 @@ class Piece:
 
 
 def sectors(entry, random):
-    """The write, or one time in five those of its sectors that got through."""
+    """The whole write, or, one time in five, only some of its sectors."""
     if entry.op == "T" or random.random() > 0.2:
         return [entry]
     end, at, pieces = entry.offset + entry.length, entry.offset, []
@@ -75,7 +75,7 @@ def sectors(entry, random):
 
 
 class Disk:
-    """Goes along the journal of `root`, from what `keep` found there, if anything."""
+    """Replays the journal of `root`, starting from what `keep` saved, if anything."""
 
     def __init__(self, root):
         self.names, self.folders, self.inodes = {}, set(), {}
@@ -101,7 +101,7 @@ class Disk:
             file = self.names.get(entry.path)
             self.name(entry.path, None)
             self.name(entry.other, file)
-            # One change: never without either name.
+            # A rename is one change: the file always has one of the two names.
             self.changes[-2:] = [self.changes[-2:]]
         elif entry.op == "L":
             self.name(entry.other, self.names.get(entry.path))
@@ -137,7 +137,7 @@ def before(root):
 
 
 def keep(root):
-    """What there is in a folder before the journal begins."""
+    """Saves the content of a folder before the journal begins."""
     paths = [(str(path.relative_to(root)), path) for path in sorted(root.rglob("*"))]
     files = [(name, path.stat().st_ino, path.read_bytes()) for name, path in paths
              if path.is_file() and not name.endswith("-shm")]
@@ -156,10 +156,10 @@ def set_name(names, path, file):
 
 
 class Stage:
-    """Where images are put: the folder in which the life was lived, for its paths are known to it.
+    """Puts images into the folder of the recorded life, because the home contains its own paths.
 
-    node.db stays the file that it was. Another one of the same content is a copy to the node, which
-    goes on as a new store then, and that is not what a power cut does.
+    node.db keeps its inode. The node takes a different file with the same content for a copy and
+    continues under a new store id, which is not what happens after a power cut.
     """
 
     def __init__(self, root, store="home/node.db", kept=None):
@@ -174,7 +174,7 @@ class Stage:
             (self.root / folder).mkdir(mode=0o700, exist_ok=True)
         for name, content in image.items():
             path = self.root / name
-            # One that was made and removed again within the life, such as that of a backup.
+            # The folder may have existed only for a while, such as a backup's.
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if name == self.store:
                 os.link(self.kept, path)

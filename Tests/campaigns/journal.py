@@ -1,7 +1,7 @@
-"""What disk_shim.c recorded: the changes of files, and between them what the driver noted.
+"""Reads the journals of disk_shim.c: changes of files, with the driver's notes in between.
 
-A journal is read as a list of Entry. The driver appends to the same file, so what it knew of an
-answer stands behind all writes that the answer waited for.
+A journal is a list of Entry. The driver appends its notes to the same file, so a note about an
+answer comes after all writes that the answer waited for.
 """
 
 import json
@@ -17,8 +17,8 @@ NOTE = b"N"
 
 @dataclass
 class Entry:
-    """`op`: O made, W written, T cut, S synced, U unlinked, R renamed, L linked, K folder made;
-    N what the driver noted."""
+    """`op`: O created, W written, T truncated, S synced, U unlinked, R renamed, L linked, K folder
+    created, N note of the driver."""
 
     op: str
     path: str
@@ -38,7 +38,7 @@ class Entry:
 
 
 def note(path, value):
-    """Appends what the driver knows now."""
+    """Appends a note of the driver."""
     text = json.dumps(value).encode()
     head = HEAD.pack(MAGIC, NOTE, 0, len(text), time.monotonic_ns(), 0, 0, os.getpid())
     with open(path, "ab", buffering=0) as file:
@@ -46,16 +46,16 @@ def note(path, value):
 
 
 def read(path):
-    """All entries. A record at the end that is not whole was of a process that was killed."""
+    """All entries. The last record may be incomplete if the process was killed."""
     whole = path.read_bytes()
     entries, at = [], 0
     while at + HEAD.size <= len(whole):
         magic, op, offset, length, when, inode, names, _ = HEAD.unpack_from(whole, at)
-        assert magic == MAGIC, f"{path} makes no sense at {at}"
+        assert magic == MAGIC, f"{path} is invalid at byte {at}"
         at += HEAD.size
         found = whole[at:at + names].split(b"\0")
         at += names
-        # Of a cut and of a note of the shim the length says nothing about bytes that follow.
+        # In other records the length does not count bytes that follow.
         size = length if op in (b"W", NOTE) else 0
         entries.append(Entry(op.decode(), found[0].decode(),
                              found[1].decode() if names and len(found) > 2 else None,
@@ -65,5 +65,5 @@ def read(path):
 
 
 def value(entry):
-    """What a note says."""
+    """The decoded content of a note."""
     return json.loads(entry.bytes)

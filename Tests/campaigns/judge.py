@@ -1,10 +1,10 @@
-"""What a home has to be after it was cut short: the promises that a crash may not break.
+"""Checks a home after a crash. What must hold:
 
-    it starts, and `check` has no problems
-    what was acknowledged, and what it had shown, is there, once; what was deleted stays deleted
-    nothing is there that nobody said
-    it can be written to, and the search index catches up
-    a backup that was told of is whole
+    the node starts, and `check` finds no problems
+    what was acknowledged or shown before is there exactly once; what was deleted stays deleted
+    nothing is there that nobody wrote
+    new messages can be sent, and the search index catches up
+    a completed backup is intact
 """
 
 import time
@@ -14,12 +14,12 @@ import journal
 from lives import shown
 from node import Gone, Refused
 
-# In these lives nobody deletes what does not begin so: what search has to find.
+# Every message that search has to find starts with this word.
 COMMON = "zebra"
 
 
 class Expected:
-    """Goes along a journal's notes: which facts are known, and which may be either way."""
+    """Replays a journal's notes: the facts that are certain, and those that may go either way."""
 
     def __init__(self):
         self.true, self.open, self.ever, self.deleted = set(), set(), set(), set()
@@ -49,7 +49,7 @@ class Expected:
 
 
 def judge(node, expected):
-    """Starts `node` on what its home holds. What is broken, one line each. Kills it at the end."""
+    """Starts `node` on its home, returns the problems, one line each, and kills the node."""
     try:
         node.start()
         return look(node, expected)
@@ -68,11 +68,11 @@ def look(node, expected):
     found = [tuple(fact) for fact in shown(node)]
     for fact, count in Counter(found).items():
         if fact[0] == "text" and count > 1:
-            problems.append(f"{fact[1]!r} is there {count} times")
+            problems.append(f"{fact[1]!r} is shown {count} times")
         if fact not in expected.ever:
-            problems.append(f"{fact} is there, and nobody said so")
+            problems.append(f"{fact} is shown, but nobody caused it")
         elif fact not in expected.true and fact not in expected.open and fact[0] != "file":
-            problems.append(f"{fact} is there again")
+            problems.append(f"{fact} is back")
     for fact in expected.true - expected.open - set(found):
         problems.append(f"{fact} is lost")
     return problems + backups(node, expected) + goes_on(node, expected)
@@ -84,7 +84,7 @@ def check(node):
 
 
 def begin_again(node):
-    """Nobody was told that there is a workspace: whatever is there, it can be begun."""
+    """No workspace was acknowledged: whatever exists, setting up must work."""
     status = node.call("node.status")
     if not status["identity"]:
         node.call("identity.create", name=node.name)
@@ -96,7 +96,7 @@ def begin_again(node):
 
 
 def backups(node, expected):
-    """Those that were told of are whole."""
+    """Acknowledged backups must be intact."""
     problems = []
     for kind, name in expected.true - expected.open:
         if kind == "file":
@@ -108,8 +108,8 @@ def backups(node, expected):
 
 
 def goes_on(node, expected):
-    """Something new can be said, and what is shown is found by its words; also in a channel that
-    one is out of, but never what was deleted."""
+    """New messages can be sent. Search finds every shown message, also in channels that the person
+    was removed from, but nothing deleted."""
     if node.name == "Mina":
         node.call("message.send", channel="general", text=f"{COMMON} after it")
     wanted, end = {t for t in node.texts() if t.startswith(COMMON)}, time.monotonic() + 10
@@ -123,4 +123,4 @@ def goes_on(node, expected):
         time.sleep(0.01)
     again = [text for text, count in Counter(found).items() if count > 1]
     again += sorted(set(found) & expected.deleted)
-    return [f"search finds {again}, which is there once or not at all"] if again else []
+    return [f"search finds duplicate or deleted messages: {again}"] if again else []

@@ -1,13 +1,13 @@
 """Two homes under load, killed again and again: `make campaign-kill`.
 
-Mina and Joon are real nodes on loopback that both write at once. At a moment by chance one of them,
-or both, get SIGKILL; some once more in the middle of their start. Then what was acknowledged has to
-be there, once, at who acknowledged it, and after a moment at both; what was not is said again under
-the same key, and is there once; what was deleted stays so; `check` finds nothing.
+Mina and Joon are real nodes on loopback that write at the same time. At random moments one or both
+get SIGKILL, sometimes again during startup. Every acknowledged message must then be there exactly
+once, on the node that acknowledged it, and soon on both. Unacknowledged messages are sent again
+with the same key and must be there once. Deleted messages stay deleted, and `check` finds nothing.
 
-    N=300        kills
-    WSX_SEED=S   who is killed, and when; threads are as quick as they are, so that a seed repeats
-                 the plan and not the history
+    N=300        number of kills
+    WSX_SEED=S   who is killed, and when; threads vary in speed, so a seed repeats the plan but not
+                 the exact history
 """
 
 import os
@@ -23,7 +23,7 @@ from load import Hand, Ledger, repeat
 from node import Gone, Node, Refused, end_in_order
 
 HANDS = 2
-# Kills after which a channel is done with, so that reading all of it stays short.
+# A new channel starts after this many rounds, so that reading all of it stays fast.
 SHIFT = 20
 
 
@@ -37,7 +37,7 @@ class Pair:
         self.kills, self.repeated, self.ledgers = 0, 0, []
 
     def begin(self, number):
-        """A new channel, which both are in."""
+        """Creates a channel with both in it."""
         channel = self.nodes[0].call("channel.create", name=f"shift-{number}")["id"]
         self.same()
         self.nodes[1].call("channel.join", channel=channel)
@@ -45,15 +45,15 @@ class Pair:
         return self.ledgers[-1]
 
     def same(self, seconds=60):
-        """Waits until both are the same."""
+        """Waits until both have the same state."""
         end = time.monotonic() + seconds
         while self.nodes[0].digest() != self.nodes[1].digest():
             if time.monotonic() > end:
-                raise AssertionError(f"both are not the same after {seconds} s")
+                raise AssertionError(f"the two differ after {seconds} s")
             time.sleep(0.01)
 
     def round(self, ledger, chance):
-        """Load, a kill, a start. What is broken."""
+        """Load, kills, restarts. Returns the problems."""
         hands = [Hand(node, number, ledger, chance.randrange(10**9))
                  for node in self.nodes for number in range(HANDS)]
         for hand in hands:
@@ -73,7 +73,7 @@ class Pair:
         return problems + self.look(ledger)
 
     def start_again(self, node, chance):
-        """Some are killed while they start."""
+        """Starts a node; some are killed again during startup."""
         while chance.random() < 0.25:
             try:
                 node.start(wait=chance.uniform(0.001, 0.06))
@@ -108,8 +108,8 @@ class Pair:
 
 
 def play(pair, kills, chance):
-    """Until there were so many kills, or something is lost. What is broken; what `check` finds ends
-    nothing, so that one finding does not hide the next."""
+    """Runs rounds until `kills` kills or a problem. Findings of `check` do not stop it, so that one
+    finding does not hide the next. Returns (problems, number of rounds)."""
     problems, found, rounds = [], [], 0
     while pair.kills < kills and not problems:
         if rounds % SHIFT == 0:
@@ -122,7 +122,7 @@ def play(pair, kills, chance):
                   f"{len(found)} found by check", flush=True)
     for each in pair.ledgers:
         for node in pair.nodes:
-            problems += [f"{node.name}, at the end: {line}"
+            problems += [f"{node.name}, finally: {line}"
                          for line in each.broken(node.texts_in(each.channel), True)]
     return problems + found + [p for p in pair.check() if p not in found], rounds
 
@@ -133,21 +133,21 @@ def main():
     seed = int(os.environ.get("WSX_SEED") or random.SystemRandom().randrange(10**9))
     base = Path(tempfile.mkdtemp(prefix="wsx-kill."))
     print(f"WSX_SEED={seed} N={kills}", flush=True)
-    pair, problems = None, ["it did not begin"]
+    pair, problems = None, ["it did not start"]
     try:
         pair = Pair(base)
         problems, rounds = play(pair, kills, random.Random(seed))
         print(f"{pair.kills} kills in {rounds} rounds; "
               f"{sum(len(l.said) for l in pair.ledgers)} acknowledged, "
               f"{sum(len(l.gone) for l in pair.ledgers)} of them deleted, "
-              f"{pair.repeated} said again; {len(problems)} problems")
+              f"{pair.repeated} sent again; {len(problems)} problems")
     except (AssertionError, Gone, Refused) as failure:
         problems = [f"after {pair.kills if pair else 0} kills: {failure}"]
     finally:
         for node in pair.nodes if pair else []:
             node.kill()
         if problems:
-            print(f"FAILED: {problems[0]}", *problems[1:12], f"the homes stay in {base}",
+            print(f"FAILED: {problems[0]}", *problems[1:12], f"the homes are kept in {base}",
                   sep="\n    ")
         else:
             shutil.rmtree(base, ignore_errors=True)

@@ -1,6 +1,6 @@
-"""A home whose store is larger than the memory that its node has for it, and lies in the log.
+"""A home whose store is larger than the node's page cache, and mostly in the log.
 
-It is made once; each case gets it back byte for byte, in a file that the node knows for its own.
+It is built once and restored byte for byte for each case, with the inode that the node expects.
 """
 
 import pickle
@@ -12,13 +12,13 @@ from images import Disk, Stage, keep
 from lives import make_home
 from node import Node
 
-# With 15 KB each some 12 MB, of which 8 MB fit into the memory.
+# 15 KB each, together about 12 MB; the cache holds 8 MB.
 MESSAGES = 800
 TEXT = "zebra {} " + "y" * 15_000
 
 
 def show(node):
-    """Puts the home there. What is said in it."""
+    """Restores the home. Returns its messages: text to id."""
     kept = Path(f"{node.root.parent}/large")
     if not kept.exists():
         make(kept)
@@ -37,7 +37,7 @@ def make(root):
     node = Node(make_home(root), "Mina")
     try:
         node.start().found()
-        # A reader keeps the log from being moved into the store.
+        # An open reader prevents checkpoints.
         reader = sqlite3.connect(node.home / "node.db", isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM meta").fetchall()

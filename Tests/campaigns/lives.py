@@ -1,7 +1,8 @@
-"""The lives that are lived once, recorded, and cut short at every point.
+"""The lives: scripts that are played once, recorded, and then cut off at every point.
 
-Before a step the driver notes in the journals of all homes what may change by it, and behind it, in
-that of the home which was told so, what is true now; and what each home shows once both are quiet.
+Before each step, the driver notes in every home's journal what the step may change. Afterwards it
+notes in the journal of the home that answered what is true now. When all are in sync, it notes
+what each home shows.
 """
 
 import sqlite3
@@ -13,8 +14,8 @@ from node import Node
 
 
 class Life:
-    """Mina founds the workspace; Joon is there in some lives. `facts` are what a home shows: of a
-    kind ("text", "member", "channel", "file") and a name, whether it is there."""
+    """Mina creates the workspace; Joon joins in some lives. A fact is something a home can show: a
+    kind ("text", "member", "channel", "file") and a name."""
 
     def __init__(self, base):
         self.base, self.nodes, self.count = base, {}, 0
@@ -26,7 +27,7 @@ class Life:
         return self.start(name)
 
     def begins_with(self, name, node):
-        """A home that is there already, as it is now."""
+        """Starts the life with an existing home in its current state."""
         self.nodes[name] = node
         keep(node.root)
 
@@ -40,7 +41,7 @@ class Life:
         journal.note(self.journal(name), said)
 
     def step(self, name, method, changes=(), /, **parameters):
-        """One call. `changes`: facts, each with whether it is true afterwards."""
+        """Makes one call. `changes`: facts, each with whether it is true afterwards."""
         for each in self.nodes:
             self.note(each, may=[[kind, what] for kind, what, _ in changes])
         answer = self.nodes[name].call(method, **parameters)
@@ -70,10 +71,10 @@ class Life:
         self.settle()
 
     def settle(self, pause=0.0):
-        """Waits until all who are linked are the same, and notes what they show."""
+        """Waits until all nodes have the same state, and notes what they show."""
         nodes, end = list(self.nodes.values()), time.monotonic() + 30
         while len({str(node.digest()) for node in nodes}) > 1:
-            assert time.monotonic() < end, "the nodes do not become the same"
+            assert time.monotonic() < end, "the nodes do not get in sync"
             time.sleep(0.01)
         time.sleep(pause)
         for name in self.nodes:
@@ -114,7 +115,7 @@ def backup(life, name, file):
 
 
 def words(life):
-    """One home alone: what is said, changed and deleted, a backup, the log emptied, a restart."""
+    """A single home: messages sent, edited and deleted, a backup, the log emptied, restarts."""
     life.found()
     said = [life.send("Mina") for _ in range(6)]
     life.edit("Mina", said[1], "zebra changed")
@@ -141,7 +142,7 @@ def words(life):
 
 
 def team(life):
-    """Somebody joins, both talk, things are deleted, they are removed, and the keys change."""
+    """Joon joins, both write and delete, the keys are rotated, and Joon is removed."""
     life.found()
     first = life.send("Mina")
     life.join("Joon")
@@ -171,7 +172,7 @@ def team(life):
 
 
 def private(life):
-    """A private channel and a direct conversation: opened, written in, deleted from, left."""
+    """A private channel and a direct conversation: open, write, delete, remove a member."""
     life.found()
     life.join("Joon")
     life.step("Mina", "channel.create", [("channel", "den", True)], name="den", private=True,
@@ -201,8 +202,8 @@ def private(life):
 
 
 def upgrade(life):
-    """A store of schema 8, the first whose operations this program still takes, opened by it.
-    Older ones are refused, so there is nothing between them and a crash."""
+    """Opens a store of schema 8, the oldest one that this program accepts. It refuses older ones
+    without touching them, so a crash cannot harm those."""
     node = Node(make_home(life.base / "mina"), "Mina")
     node.start().found()
     for number in range(60):
@@ -211,8 +212,8 @@ def upgrade(life):
 
 
 def upgrade_15(life):
-    """A store of schema 15, the last that counts in a table of its own, with some of everything
-    that a store has had since schema 8."""
+    """Opens a store of schema 15, the last with a separate table of counters, with some of
+    everything added since schema 8."""
     node = Node(make_home(life.base / "mina"), "Mina")
     node.start().found()
     said = [node.call("message.send", channel="general", text=f"zebra {number} of before")
@@ -234,7 +235,7 @@ def upgrade_15(life):
 
 
 def comes_from(life, node, schema):
-    """The life of a home begins where its store, which was of an older schema, is opened."""
+    """Downgrades the store to an older schema; the recorded life begins when it is opened."""
     texts = shown(node)
     node.stop()
     store = sqlite3.connect(node.home / "node.db", isolation_level=None)
@@ -251,7 +252,7 @@ def comes_from(life, node, schema):
 
 
 def before_counting_logs(store):
-    """From schema 16 to 15."""
+    """Downgrades a store from schema 16 to 15."""
     for counter in ("arrival", "event", "commit"):
         store.execute(f"INSERT OR REPLACE INTO counter SELECT '{counter}', max(value) FROM "
                       f"(SELECT {counter}s AS value FROM log UNION ALL "
@@ -261,7 +262,7 @@ def before_counting_logs(store):
 
 
 def before_citations(store):
-    """From schema 15 to 8, of a store that has nothing of what came in between."""
+    """Downgrades a store from schema 15 to 8. The tables added in between must be empty."""
     for table in ("citation", "following", "following_past", "late_basis", "unheard", "setting",
                   "setting_past", "note_edit", "note_snapshot"):
         store.execute(f"DROP TABLE {table}")

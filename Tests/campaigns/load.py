@@ -1,7 +1,7 @@
-"""What two people do to their nodes without a pause, and what they were told of it.
+"""Constant load from two people on their nodes, and a ledger of the acknowledgements.
 
-Each hand is a thread with a connection of its own. What it is told stands in the ledger before it
-goes on; what it was not told, since the node died, it says again under the same key afterwards.
+Each hand is a thread with its own connection. It records an acknowledgement in the ledger before
+it goes on. A message that the dying node did not acknowledge is sent again later with the same key.
 """
 
 import random
@@ -12,22 +12,22 @@ from node import Gone, Link, Refused
 
 
 class Ledger:
-    """Of one channel: what is acknowledged, what was asked for without an answer."""
+    """For one channel: what was acknowledged, and what was requested without an answer."""
 
     def __init__(self, channel):
         self.channel, self.lock = channel, threading.Lock()
         self.said, self.gone, self.unsure, self.open = {}, set(), set(), {}
 
     def broken(self, texts, is_complete):
-        """What a node shows of the channel against what it may. `is_complete`: it has all."""
+        """Compares what a node shows with the ledger. `is_complete`: it must have everything."""
         found, problems = Counter(texts), []
         for text, count in found.items():
             if count > 1:
-                problems.append(f"{text!r} is there {count} times")
+                problems.append(f"{text!r} is shown {count} times")
             if text in self.gone:
-                problems.append(f"{text!r} was deleted and is there")
+                problems.append(f"{text!r} was deleted but is shown")
             if text not in self.said and text not in self.unsure and text not in self.open:
-                problems.append(f"{text!r} is there, and nobody said it")
+                problems.append(f"{text!r} is shown, but nobody wrote it")
         if is_complete:
             kept = set(self.said) - self.gone - self.unsure
             problems += [f"{text!r} is lost" for text in sorted(kept - set(found))]
@@ -35,7 +35,7 @@ class Ledger:
 
 
 class Hand(threading.Thread):
-    """Writes to one node until it is told to stop or the node is gone."""
+    """Writes to one node until told to stop, or until the node is gone."""
 
     def __init__(self, node, number, ledger, seed):
         super().__init__(daemon=True)
@@ -86,7 +86,7 @@ class Hand(threading.Thread):
 
 
 def repeat(ledger, node):
-    """Says again what this node gave no answer to. How much that was."""
+    """Sends again what this node did not answer. Returns the number of messages."""
     mine = [text for text, asked in ledger.open.items() if asked is node]
     for text in mine:
         said = node.call("message.send", channel=ledger.channel, text=text, key=text)

@@ -1,22 +1,23 @@
-"""One-line breaks of what is promised, each of which a named test must catch: `make mutants`.
+"""One-line mutations of security checks, each of which a named test must catch: `make mutants`.
 
-The table (mutants.toml) says of each break which promise it breaks, where, how, and which tests
-catch it: those that docs/SECURITY.md names for the promise. All breaks are written into a copy of
-the tree, each behind a number that is read from a file when a process begins, so the campaign is
-one build. The sources themselves know nothing of it.
+The table (mutants.toml) lists for each mutant the promise it breaks, the place, the change, and
+the tests that catch it, which are those that docs/SECURITY.md names for the promise. A copy of the
+tree contains all mutants at once. Each is switched on by its number, which a process reads from a
+file when it starts, so the campaign needs only one build. The original sources are not changed.
 
-    mutants.py            all of the table; what was found on these sources before is not tried again
-    ID=17 mutants.py      one, though it was tried before; ID=17,20-29 several
-    WHOLE=1               whoever survives its tests is run against the whole suite, which tells what
-                          catches it by accident
-    AGAIN=1               everything anew
-    BUILT=1               what was built last, whatever stands in the tree by now
-    LIMIT=180             seconds that the tests of one mutant may take
-    mutants.py --check    whether the table is true of the sources, and what it makes can be read: no build
-    mutants.py --build    the build alone
+    mutants.py            the whole table; skips results that are known for the same sources
+    ID=17 mutants.py      one mutant, even if its result is known; ID=17,20-29 several
+    WHOLE=1               run the whole suite against a mutant that survives its tests, to see
+                          what catches it by accident
+    AGAIN=1               ignore all known results
+    BUILT=1               use the last build, even if the tree has changed since
+    LIMIT=180             seconds allowed for the tests of one mutant
+    mutants.py --check    check that the table fits the sources and that the mutated files parse;
+                          builds nothing
+    mutants.py --build    only build
 
-A mutant is caught by its tests, caught by the limit of time (they hang), or it survives; the
-campaign fails if one survives. The tests are run without a mutant first, and must pass then.
+A mutant is caught by its tests, caught by the time limit (they hang), or survives. The campaign
+fails if one survives. The tests run without a mutant first, and must pass.
 """
 
 import hashlib
@@ -39,23 +40,23 @@ TREE = PLACE / "tree"
 BUILD = PLACE / "build"
 SWITCH = PLACE / "switch"
 RESULTS = PLACE / "results.json"
-# What the tests read besides the sources.
+# Besides the sources, the files that the tests read.
 COPIED = [
     "Package.swift", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", ".swift-format", ".ci",
     "Sources", "Tests", "docs", "scripts", "Benchmarks",
 ]
-# What the tests wait for that comes from a process comes within a few seconds or, broken, never.
+# Shorter waits: what tests await from a process comes within seconds or, in a mutant, never.
 PATIENCE = [
     ("Tests/WorkspaceTestKit/Eventually.swift", "seconds = 240", "seconds = 40"),
     ("Tests/PeerNodeTests/Loop/LoopTesting.swift", "= 240_000", "= 40_000"),
 ]
-# A break that hangs must not hang the campaign.
+# A mutant that hangs must not hang the campaign.
 LIMIT_SECONDS = int(os.environ.get("LIMIT", "180"))
 SWIFT = os.environ.get("SWIFT") or "swift"
 
 LOOKUP = '''private import Glibc
 
-/// Which of the breaks of Tests/campaigns/mutants.toml is on in this process.
+/// The mutant of Tests/campaigns/mutants.toml that is active in this process.
 public enum Mutation {
     private static let number: Int32 = {
         guard let file = fopen("%s", "r") else { return 0 }
@@ -64,14 +65,14 @@ public enum Mutation {
         return fgets(&digits, 16, file) == nil ? 0 : atoi(digits)
     }()
 
-    /// Whether the break of this number is on.
+    /// Whether the mutant with this number is active.
     public static func on(_ id: Int32) -> Bool { number == id }
 }
 '''
 
 
 class Wrong(Exception):
-    """The table does not fit the sources."""
+    """The table does not fit the sources, or the build or test run failed."""
 
 
 class Mutant:
@@ -82,7 +83,7 @@ class Mutant:
     def __init__(self, row):
         unknown = set(row) - {"id", "promise", "file", "at", "kind", "broken", "tests"}
         if unknown:
-            raise Wrong(f"{row.get('id')}: what is {', '.join(sorted(unknown))}?")
+            raise Wrong(f"{row.get('id')}: unknown key {', '.join(sorted(unknown))}")
         self.id = row["id"]
         self.promise = row["promise"]
         self.file = row["file"]
@@ -90,9 +91,9 @@ class Mutant:
         self.broken = row.get("broken", "")
         self.tests = row["tests"]
         if self.kind not in self.KINDS:
-            raise Wrong(f"{self.id}: no kind {self.kind}")
+            raise Wrong(f"{self.id}: unknown kind {self.kind}")
         if (self.kind in {"instead", "value"}) != bool(self.broken):
-            raise Wrong(f"{self.id}: a kind with something broken has to say what")
+            raise Wrong(f"{self.id}: this kind needs 'broken', or must not have it")
         if not self.tests:
             raise Wrong(f"{self.id}: no test")
         at = row["at"].strip("\n")
@@ -102,11 +103,11 @@ class Mutant:
 
     @property
     def text(self):
-        """What stands in the file, once."""
+        """The text in the original file, where it occurs once."""
         return self.head + self.part + self.tail
 
     def switched(self):
-        """What stands in its place in the copy."""
+        """The replacement in the copy."""
         on = f"Mutation.on({self.id})"
         part = self.part
         changed = {
@@ -120,7 +121,7 @@ class Mutant:
 
 
 def read_table():
-    """The mutants by number, compared with sources and pages."""
+    """Reads the mutants by number and checks them against the sources and docs/SECURITY.md."""
     mutants = [Mutant(row) for row in tomllib.loads(TABLE.read_text())["mutant"]]
     numbers = [mutant.id for mutant in mutants]
     faults = [f"number {n} occurs twice" for n in sorted(set(numbers)) if numbers.count(n) > 1]
@@ -131,7 +132,7 @@ def read_table():
         path = ROOT / mutant.file
         count = path.read_text().count(mutant.text) if path.is_file() else 0
         if count != 1:
-            faults.append(f"{mutant.id}: its place occurs {count} times in {mutant.file}")
+            faults.append(f"{mutant.id}: 'at' occurs {count} times in {mutant.file}, not once")
         for test in mutant.tests:
             if test not in named:
                 faults.append(f"{mutant.id}: docs/SECURITY.md names no test {test!r}")
@@ -141,7 +142,7 @@ def read_table():
 
 
 def check_syntax(mutants):
-    """Whether every file can be read with its breaks in it. Types are left to the build."""
+    """Checks that every file parses with its mutants. The build checks the types."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for name in sorted({mutant.file for mutant in mutants.values()}):
@@ -156,16 +157,16 @@ def check_syntax(mutants):
             raise Wrong("\n".join(re.findall(r"^.*error: .*$", done.stdout, re.M)[:20]))
 
 
-# The copy.
+# The copy
 
 
 def switched_file(name, text, mutants):
-    """A source file with all of its breaks in it."""
+    """Returns a source file with all its mutants."""
     for mutant in mutants.values():
         if mutant.file != name:
             continue
         if text.count(mutant.text) != 1:
-            raise Wrong(f"{mutant.id}: its place is another mutant's too")
+            raise Wrong(f"{mutant.id}: its place overlaps another mutant's")
         text = text.replace(mutant.text, mutant.switched())
     if not re.search(r"^(\w+ )?import WorkspaceModel$", text, re.M):
         if not name.startswith("Sources/WorkspaceModel/"):
@@ -174,7 +175,7 @@ def switched_file(name, text, mutants):
 
 
 def put(path, data):
-    """Writes a file unless it is so already: what did not change is not built again."""
+    """Writes a file only if it differs, so that unchanged files are not rebuilt."""
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -182,7 +183,7 @@ def put(path, data):
 
 
 def copy_tree(mutants):
-    """Makes the copy equal the tree, with all breaks in it. Gives the hash of all that it holds."""
+    """Updates the copy to the tree with all mutants. Returns the hash of its content."""
     wanted = {}
     for name in COPIED:
         top = ROOT / name
@@ -195,10 +196,10 @@ def copy_tree(mutants):
     for file, long, short in PATIENCE:
         text = wanted[Path(file)].decode()
         if text.count(long) != 1:
-            raise Wrong(f"{file} does not say {long!r} once")
+            raise Wrong(f"{file} does not contain {long!r} exactly once")
         wanted[Path(file)] = text.replace(long, short).encode()
     package = wanted[Path("Package.swift")].decode()
-    # A switch may make a variable that is never changed, or code that is never reached.
+    # A mutant may leave a variable that is never changed, or unreachable code.
     wanted[Path("Package.swift")] = package.replace(
         "    .treatAllWarnings(as: .error),\n", "").encode()
     wanted[Path("Sources/WorkspaceModel/Rules/Mutation.swift")] = (LOOKUP % SWITCH).encode()
@@ -215,7 +216,7 @@ def copy_tree(mutants):
 
 
 def build(mutants):
-    """Builds the copy with its tests. Says which mutants stand where the compiler complains."""
+    """Builds the copy and its tests. Prints the mutants at the places of compiler errors."""
     PLACE.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [SWIFT, "build", "--build-tests", "--package-path", TREE, "--scratch-path", BUILD,
@@ -232,32 +233,32 @@ def build(mutants):
         if not found:
             continue
         text = (TREE / found[1]).read_text().split("\n")
-        # The switch stands on this line, or a little above.
+        # The mutant is on this line, or a little above.
         for line in reversed(text[max(0, int(found[2]) - 12):int(found[2])]):
             number = re.search(r"Mutation\.on\((\d+)\)", line)
             if number:
                 if number[1] not in told:
-                    print(f"mutant {number[1]} cannot be built: "
+                    print(f"mutant {number[1]} does not build: "
                           f"{mutants[int(number[1])].promise}")
                 told.add(number[1])
                 break
-    raise Wrong("the copy with all mutants in it cannot be built")
+    raise Wrong("the copy with all mutants does not build")
 
 
-# Running.
+# Running
 
 
 def runner():
     found = sorted(BUILD.glob("*/debug/*PackageTests.xctest"))
     if not found:
-        raise Wrong("there is no test program in the build")
+        raise Wrong("the build has no test program")
     return found[0]
 
 
 def run(number, tests, limit):
-    """Runs the named tests, all of them for none, with one break on.
+    """Runs the named tests, or all if none are named, with one mutant active.
 
-    Gives (ended in time, status, the tests that failed, the output).
+    Returns (ended in time, status, failed tests, output).
     """
     SWITCH.write_text(f"{number}\n")
     command = [runner(), "--testing-library", "swift-testing"]
@@ -272,7 +273,7 @@ def run(number, tests, limit):
         output, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         in_time = False
-        # Their Guardian heeds no other signal, and ends the nodes when the tests are gone.
+        # The tests' Guardian ignores SIGTERM, and ends the nodes once the tests are gone.
         os.killpg(process.pid, signal.SIGTERM)
         try:
             output, _ = process.communicate(timeout=10)
@@ -291,16 +292,16 @@ def run(number, tests, limit):
 
 
 def check_unbroken(mutants):
-    """All named tests pass without a mutant, and every name is one of a test that runs."""
+    """Checks that all named tests exist and pass without a mutant."""
     names = sorted({test for mutant in mutants.values() for test in mutant.tests})
-    print(f"{len(names)} tests of {len(mutants)} mutants, without any", flush=True)
+    print(f"running the {len(names)} tests of {len(mutants)} mutants, without a mutant", flush=True)
     in_time, status, failed, output = run(0, names, 20 * 60)
     (PLACE / "unbroken.log").write_text(output)
     if not in_time or status != 0:
-        raise Wrong(f"they do not pass: {failed}; {PLACE}/unbroken.log")
+        raise Wrong(f"tests fail without a mutant: {failed}; see {PLACE}/unbroken.log")
     for name in names:
         if not re.search(r"^✔ (?:Test|Suite) .*" + re.escape(name), output, re.M):
-            raise Wrong(f"no test is called {name!r}")
+            raise Wrong(f"no test is named {name!r}")
 
 
 def outcome(mutant):
@@ -315,7 +316,7 @@ def outcome(mutant):
     elif failed:
         how, by = "caught", failed
     else:
-        how, by = "caught", [f"end with status {status}"]
+        how, by = "caught", [f"exit status {status}"]
     found = {"how": how, "by": by, "seconds": seconds}
     if how == "survived" and os.environ.get("WHOLE"):
         _, _, failed, output = run(mutant.id, [], 30 * 60)
@@ -336,12 +337,12 @@ def chosen(mutants):
 
 
 def tell(mutant, found):
-    by = {"caught": "caught", "hung": "by the limit of time", "survived": "SURVIVED"}[found["how"]]
+    by = {"caught": "caught", "hung": "by the time limit", "survived": "SURVIVED"}[found["how"]]
     print(f"{mutant.id:4} {by:21} {found['seconds']:6.1f} s  {mutant.promise}")
     for name in found["by"][:3] if found["how"] != "survived" else mutant.tests:
-        print(f"     {'by' if found['how'] != 'survived' else 'in spite of'} {name[:100]}")
+        print(f"     {'by' if found['how'] != 'survived' else 'despite'} {name[:100]}")
     if "whole" in found:
-        print(f"     the whole suite: {found['whole'] or 'survives it too'}")
+        print(f"     the whole suite: {found['whole'] or 'also survives'}")
     sys.stdout.flush()
 
 
@@ -352,7 +353,7 @@ def main():
     mutants = read_table()
     if "--check" in sys.argv:
         check_syntax(mutants)
-        print(f"{len(mutants)} mutants, each with its place and its tests")
+        print(f"{len(mutants)} mutants: the table fits the sources")
         return 0
     SWITCH.parent.mkdir(parents=True, exist_ok=True)
     SWITCH.write_text("0\n")
@@ -383,7 +384,7 @@ def main():
         tell(mutant, known)
     ends = [results["found"][str(number)]["how"] for number in wanted]
     print(f"{len(ends)} mutants: {ends.count('caught')} caught by their tests, "
-          f"{ends.count('hung')} by the limit of time, {ends.count('survived')} survived")
+          f"{ends.count('hung')} by the time limit, {ends.count('survived')} survived")
     return 1 if "survived" in ends else 0
 
 

@@ -1,7 +1,7 @@
 """One node of a campaign: its home, its process, and calls on its control socket.
 
-The process is a child of this one (`daemon run`), so that it can be killed and its end be seen.
-`wait` and `kill` act on that child alone.
+The process is a child of this one (`daemon run`), so the campaign can kill it and wait for it.
+`wait` and `kill` only affect that child.
 """
 
 import http.client
@@ -20,12 +20,12 @@ SHIM = Path(__file__).resolve().parents[2] / ".build/campaigns/disk_shim.so"
 
 
 def end_in_order():
-    """A campaign that is told to end stops its nodes on the way out."""
+    """Makes SIGTERM exit normally, so that the campaign stops its nodes."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
 
 
 class Refused(Exception):
-    """An answer that is an error: `kind` as in docs/OPERATIONS.md."""
+    """An error answer; `kind` is as in docs/OPERATIONS.md."""
 
     def __init__(self, error):
         super().__init__(error.get("message"))
@@ -52,7 +52,7 @@ class Link:
         self.lines, self.number = self.socket.makefile("rwb"), 0
 
     def call(self, method, /, **parameters):
-        """The result. Raises Refused, or Gone where no answer comes. Events are passed over."""
+        """Returns the result. Raises Refused, or Gone if there is no answer. Skips events."""
         self.number += 1
         request = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": parameters}
         try:
@@ -79,8 +79,8 @@ class Link:
 
 
 class Node:
-    """`root` is a folder with `home` in it, and beside that what else the node writes. `before`:
-    words in front of the command, such as those that put it into a namespace."""
+    """`root` is a folder with `home` and everything else the node writes. `before`: a command
+    prefix, such as one that enters a namespace."""
 
     def __init__(self, root, name, before=()):
         self.root, self.name, self.before = Path(root), name, list(before)
@@ -100,7 +100,7 @@ class Node:
         return kept
 
     def start(self, journal=None, rules=None, listen="127.0.0.1:0", wait=20):
-        """Runs it until it answers. Raises Gone if it ends before."""
+        """Starts the node and waits until it answers. Raises Gone if it ends or is too slow."""
         words = [*self.before, PROGRAM, "--home", str(self.home), "daemon", "run",
                  "--announce", "off", "--listen", listen]
         with open(self.errors, "ab") as errors:
@@ -132,14 +132,14 @@ class Node:
         self.link = None
 
     def kill(self):
-        """As a power cut is for the process."""
+        """Sends SIGKILL: for the process, the same as a power cut."""
         self.disconnect()
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
         return self.process.wait() if self.process else None
 
     def stop(self, wait=30):
-        """In an orderly way. The exit status; Gone where it does not end."""
+        """Stops the node cleanly. Returns the exit status; raises Gone if it does not end."""
         self.disconnect()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -149,7 +149,7 @@ class Node:
             self.kill()
             raise Gone(f"{self.name} did not end within {wait} s of SIGTERM") from None
 
-    # What it is asked
+    # Requests
 
     def call(self, method, /, **parameters):
         try:
@@ -158,14 +158,14 @@ class Node:
             raise Gone(f"{self.name}: {gone}; {self.last_words()}") from None
 
     def cli(self, *words, journal=None, rules=None):
-        """(exit status, what it printed)"""
+        """Runs a command. Returns (exit status, output)."""
         done = subprocess.run([PROGRAM, "--home", str(self.home), *words], text=True,
                               env=self.environment(journal, rules), capture_output=True,
                               stdin=subprocess.DEVNULL, timeout=120)
         return done.returncode, done.stdout + done.stderr
 
     def screen(self, *words):
-        """What it prints on a terminal."""
+        """Runs a command on a terminal. Returns its output with whitespace collapsed."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen([PROGRAM, "--home", str(self.home), "--no-input", *words],
                                    env=self.environment() | {"NO_COLOR": "1", "TERM": "dumb"},
@@ -182,7 +182,7 @@ class Node:
         return " ".join(said.decode(errors="replace").split())
 
     def http(self, path):
-        """(status, text) of a GET on the control socket."""
+        """Sends a GET to the control socket. Returns (status, text)."""
         link = http.client.HTTPConnection("x", timeout=20)
         link.sock = socket.socket(socket.AF_UNIX)
         link.sock.settimeout(20)
@@ -193,15 +193,15 @@ class Node:
         link.close()
         return reply.status, text
 
-    # What a person at it sees
+    # What its user sees
 
     def found(self):
-        """A workspace with everybody in it: what was started anew has these at its first turn."""
+        """Creates the identity and the workspace."""
         self.call("identity.create", name=self.name)
         self.call("workspace.create", name="acme")
 
     def texts(self):
-        """Every message that is shown, of all conversations one is in."""
+        """The texts of all shown messages in this person's conversations."""
         mine = self.call("channel.list")["items"] + self.call("dm.list")["items"]
         return [text for channel in sorted({c["id"] for c in mine})
                 for text in self.texts_in(channel)]

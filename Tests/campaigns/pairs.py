@@ -1,8 +1,8 @@
-"""The power goes for two homes at once, and both come back.
+"""A power cut of two homes at once, and their recovery.
 
-Each is shown as its disk may have been at one moment, torn by a seed. Then both run, find each
-other, and become the same: with what either was told of, once, and `check` finds nothing. It is
-what a single home cannot show: that nobody was told by a peer of what that peer has lost.
+Each home gets a torn image of its disk from the same moment. Then both start, connect, and must
+get in sync: everything that either acknowledged is there once, and `check` finds nothing. A single
+home cannot test this: a node must never send a peer something that it can still lose itself.
 """
 
 import random
@@ -17,7 +17,7 @@ from node import Gone, Refused
 
 
 def at(record, moment):
-    """The disk and what was known at a moment."""
+    """The disk and the expected state at a moment."""
     disk, expected = Disk(record.node.root), Expected()
     for entry in record.entries:
         if entry.at > moment:
@@ -30,7 +30,7 @@ def at(record, moment):
 
 
 def moments(records):
-    """All at which both are in the workspace, and nobody is about to be removed."""
+    """All moments at which both are in the workspace and no removal is pending."""
     first, last = 0, min(r.entries[-1].at for r in records)
     for r in records:
         notes = [(e.at, journal.value(e)) for e in r.entries if e.op == "N"]
@@ -41,7 +41,7 @@ def moments(records):
 
 
 def play(records, seed):
-    """What is broken by the power cut of a seed."""
+    """Plays the power cut of a seed. Returns the problems."""
     chance = random.Random(seed)
     moment, told = chance.choice(moments(records)), []
     for record in records:
@@ -64,18 +64,18 @@ def meet(nodes, told, seconds=30):
     end = time.monotonic() + seconds
     while len({str(node.digest()) for node in nodes}) > 1:
         if time.monotonic() > end:
-            return [f"they are not the same after {seconds} s"]
+            return [f"the two differ after {seconds} s"]
         time.sleep(0.01)
     problems = []
     for node, expected in zip(nodes, told):
         problems += [f"{node.name}: {line}" for line in check(node)]
         found = Counter(tuple(fact) for fact in shown(node))
-        # Where somebody was about to say or delete something, either may have happened.
+        # A step that was under way may or may not have happened.
         unsure = set().union(*(other.open for other in told))
         for fact in expected.true - unsure - set(found):
             problems.append(f"{node.name}: {fact} is lost")
-        problems += [f"{node.name}: {fact[1]!r} is there {count} times"
+        problems += [f"{node.name}: {fact[1]!r} is shown {count} times"
                      for fact, count in found.items() if fact[0] == "text" and count > 1]
-        problems += [f"{node.name}: {fact} is there, and nobody said so" for fact in found
+        problems += [f"{node.name}: {fact} is shown, but nobody did it" for fact in found
                      if not any(fact in other.ever for other in told)]
     return problems

@@ -1,10 +1,10 @@
 """Homes with one flipped bit or one lost sector, on a real disk: never silently wrong.
 
-The home was killed in the middle of its life, so that a part of its store is in the log. Beside
-`make campaign-rot`, which damages the pages of a store in memory, this is every file of a home. A
-start that refuses says why. One that goes on shows what was there, or tells that something is not.
-A damaged frame of the log ends it for SQLite, and what stands behind it is gone: the guard file
-knows that there was more, and the node says that its files are older than they were.
+The home was killed while running, so part of its store is in the log. `make campaign-rot` damages
+the pages of a store in memory; this damages any file of a home. A node that refuses to start must
+say why. A node that starts must show everything, or report that something is wrong. SQLite ignores
+the log from the first damaged frame on. The guard file knows that there was more, so the node
+reports that its files are older than they should be.
 """
 
 import random
@@ -18,7 +18,7 @@ SECTOR = 512
 
 
 def prepare(root, is_young):
-    """A killed home, and the texts that it showed. A young one has all of its store in the log."""
+    """Returns a killed home and its texts. A young one has its whole store in the log."""
     node = Node(make_home(root), "Mina")
     node.start().found()
     said = [node.call("message.send", channel="general", text=f"zebra {n}")
@@ -40,9 +40,9 @@ def prepare(root, is_young):
 
 
 def damage(image, chance):
-    """Which file, and how."""
+    """Damages a random file of the image. Returns a description."""
     names = sorted(n for n, c in image.items() if c and not n.endswith(("lock", ".log")))
-    # On a slow machine the log may have been emptied before the kill.
+    # On a slow machine, the log may have been emptied before the kill.
     store = [n for n in ("home/node.db", "home/node.db-wal") if n in names]
     name = chance.choice(names + store * 3)
     content = bytearray(image[name])
@@ -60,7 +60,7 @@ def damage(image, chance):
 
 
 def look(node, texts):
-    """What is silently wrong."""
+    """Starts the node. Returns what is wrong without being reported."""
     try:
         node.start()
     except Gone as gone:
@@ -72,7 +72,7 @@ def look(node, texts):
         except Refused as refused:
             if refused.kind != "busy":
                 raise
-            # It met the damage, and has built its store anew.
+            # The node found the damage and rebuilt its store.
             node.connect()
             return compare(node, texts)
     except Refused as refused:
@@ -89,12 +89,12 @@ def compare(node, texts):
     checked = node.call("node.check")
     if told or not checked["ok"]:
         return []
-    # It may have met the damage by now and mended it.
+    # The node may have found and repaired the damage by now.
     found = Counter(node.texts())
     lost, new = Counter(texts) - found, found - Counter(texts)
     if not lost and not new:
         return []
-    return [f"silently: without {sorted(lost)[:3]}, with {sorted(new)[:3]}"]
+    return [f"silently wrong: missing {sorted(lost)[:3]}, added {sorted(new)[:3]}"]
 
 
 def tells(node):
@@ -104,7 +104,7 @@ def tells(node):
 
 
 def run(base, seeds):
-    """Those that are broken. Every fourth seed has a young home."""
+    """Tries all seeds and returns the failures. Every fourth seed has a young home."""
     homes = [Home(base / "rot", False)] * 3 + [Home(base / "young", True)] if seeds else []
     broken, refused = [], 0
     for seed in seeds:
@@ -125,7 +125,7 @@ class Home:
         self.stage, self.disk = Stage(root), Disk(root)
 
     def play(self, chance):
-        """(how it was damaged, what is silently wrong, how it ended by itself)"""
+        """Returns (the damage, what is silently wrong, exit status if it ended by itself)."""
         image = {name: bytes(content) for name, content in self.disk.prefix().items()}
         told = damage(image, chance)
         self.stage.show(self.disk.folders, image)

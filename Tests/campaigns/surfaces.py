@@ -1,4 +1,4 @@
-"""Every place where a node says how it is, and whether all of them tell of a disk that failed."""
+"""Every place where a node reports its state, and whether all of them report a failed disk."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ NEVER = "the network is suspended"
 
 
 def surfaces(node):
-    """By name: the words that each shows, and whether that says that something is wrong."""
+    """Maps each place to (its text, whether it reports a problem)."""
     status = node.call("node.status")
     checked, _ = node.cli("status", "--check")
     health, text = node.http("/healthz")
@@ -23,7 +23,7 @@ def surfaces(node):
         "home screen": (node.screen(), True),
         "doctor": (" ".join(f["message"] for f in failing), bool(failing)),
         "status --check": (WORDS, checked != 0),
-        # It names what is wrong by its kind.
+        # /healthz reports the kind of a problem, not its words.
         "/healthz": (WORDS if "store.stopped" in text else text, health == 503),
         "metrics": (WORDS, "\nwsx_writing_stopped 1\n" in metrics),
         "net status": (str(node.call("net.status")["failure"]), True),
@@ -32,7 +32,7 @@ def surfaces(node):
 
 
 def silent(node):
-    """What does not say that writing has stopped, or says something else instead."""
+    """Returns the places that do not say that writing has stopped, or say something else."""
     problems = []
     try:
         for name, (text, is_bad) in surfaces(node).items():
@@ -41,17 +41,17 @@ def silent(node):
             if NEVER in text:
                 problems.append(f"{name} says that {NEVER}")
     except (Gone, Refused, OSError) as failure:
-        problems.append(f"it does not tell how it is: {failure}")
+        problems.append(f"it does not report its state: {failure}")
     return problems
 
 
 def warned(events):
-    """Whether a stream that was open before was told."""
+    """Whether one of the events says that writing has stopped."""
     return any(e["type"] == "node.warning" and WORDS in str(e["data"]) for e in events)
 
 
 class Stream:
-    """What somebody is told who listens all the time."""
+    """An open event stream."""
 
     def __init__(self, node):
         self.node = node
@@ -65,7 +65,7 @@ class Stream:
         return self
 
     def events(self):
-        """All that came until now, or until it tells that writing has stopped."""
+        """The events so far, or up to the one that says that writing has stopped."""
         seen = []
         if not self.link:
             return seen
