@@ -57,14 +57,14 @@ int wsx_read_signal(int fd) {
 }
 
 int wsx_forbid_dumps(void) {
-    /* A handler of core files that is a pipe ignores the limit, and heeds the flag. */
+    /* A core_pattern that pipes to a program ignores the limit but respects the flag. */
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 int wsx_keep_free_memory(int mapped, int kept) {
-    /* Either of them also ends glibc's own changes of both. */
+    /* Setting either also turns off glibc's dynamic adjustment of both. */
     return mallopt(M_MMAP_THRESHOLD, mapped) && mallopt(M_TRIM_THRESHOLD, kept) ? 0 : -1;
 }
 
@@ -158,8 +158,8 @@ int wsx_network_changes(void) {
 }
 
 int wsx_drain_network_changes(int fd) {
-    // What changed is asked anew from getifaddrs, so the messages themselves need no parsing: a
-    // message that was lost (ENOBUFS) then costs nothing, it counts as a change.
+    // The caller reads the new state with getifaddrs, so the messages need no parsing. A lost
+    // message (ENOBUFS) counts as a change.
     int changed = 0;
     char buffer[8192];
     for (;;) {

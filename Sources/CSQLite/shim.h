@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <sqlite3.h>
 
-// What Swift cannot see of sqlite3.h: computed macros, variadic functions, and the file behind a
-// database. Everything here is a constant or one call.
+// The parts of sqlite3.h that Swift cannot import: computed macros, variadic functions, and the
+// file behind a database. Everything here is a constant or one call.
 
 /// "Make your own copy of the bound bytes."
 static inline sqlite3_destructor_type wsx_transient(void) { return SQLITE_TRANSIENT; }
@@ -32,8 +32,8 @@ static inline int wsx_file_read(sqlite3 *database, void *bytes, int count) {
     return file->pMethods->xRead(file, bytes, count, 0);
 }
 
-/// The errnos of the last calls that failed on the database file, and on its journal or log; 0 where
-/// none has. SQLite takes a read that fails with EIO for damage, and says so alone.
+/// The errno of the last failed call on the database file, and on its journal or log; 0 for none.
+/// SQLite itself reports a read that fails with EIO only as corruption.
 static inline void wsx_last_errnos(sqlite3 *database, int *file, int *log) {
     *file = *log = 0;
     if (sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, file) != SQLITE_OK)
@@ -41,7 +41,7 @@ static inline void wsx_last_errnos(sqlite3 *database, int *file, int *log) {
     sqlite3_file *journal = 0;
     if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) != SQLITE_OK)
         return;
-    // One in memory has none.
+    // An in-memory journal has no file.
     if (!journal || !journal->pMethods || !journal->pMethods->xFileControl) return;
     if (journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, log) != SQLITE_OK)
         *log = 0;
