@@ -1,12 +1,11 @@
-"""yrs, through its binding for Python, on an editing history: what `wsx-bench text` stands beside.
+"""Replays an editing history with yrs (Python binding), to compare it with `wsx-bench text`.
 
-    yrs_text.py write TRACE FILE    type the history, keep the document in FILE:
+    yrs_text.py write TRACE FILE    type the history and save the document to FILE; prints
                                     {"updates_bytes", "saved_bytes"}, or {"missing"} without pycrdt
-    yrs_text.py read FILE           take the document in, in a process of its own:
+    yrs_text.py read FILE           load the document in a new process; prints
                                     {"whole_ms", "heap_bytes"}
 
-Times are those of the processor. Bytes of the heap are what the allocator has given out and not
-got back; the interpreter's own are there before.
+Times are CPU times. Heap bytes are those allocated and not freed, without the interpreter's own.
 """
 
 import ctypes
@@ -25,7 +24,7 @@ FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks ke
 
 
 class Heap(ctypes.Structure):
-    """What mallinfo2(3) gives."""
+    """The result of mallinfo2(3)."""
 
     _fields_ = [(name, ctypes.c_size_t) for name in FIELDS.split()]
 
@@ -44,7 +43,7 @@ def document(client):
 
 
 def write(trace, path):
-    """Type a history of one writer, a transaction for each change of the editor."""
+    """Types the history of one writer, with a transaction for each change of the editor."""
     with gzip.open(trace) as file:
         history = json.load(file)
     made, text = document(1)
@@ -58,7 +57,7 @@ def write(trace, path):
                 if inserted:
                     text.insert(at, inserted)
     if str(text) != history["endContent"]:
-        sys.exit("the history ends in another text")
+        sys.exit("the resulting text differs from the history's")
     saved = made.get_update()
     with open(path, "wb") as file:
         file.write(saved)
@@ -68,7 +67,7 @@ def write(trace, path):
 def read(path):
     with open(path, "rb") as file:
         saved = file.read()
-    # What the library allocates once is no part of a document.
+    # Load a small document first, so that one-time allocations of the library do not count.
     document(8)[0].apply_update(document(7)[0].get_update())
     gc.collect()
     gc.disable()

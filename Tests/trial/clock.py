@@ -39,7 +39,7 @@ def wrong(stage, shim, mina, sora, name, hours, side, order):
         return
     stage.need(f"two links of {name}", lambda: person.linked() == 2)
     stage.until(f"the earlier messages at {name}'s, in the order they were written", person.texts,
-                            10, wanted=order)
+                10, wanted=order)
     talk(stage, (mina, sora, person), order)
     warned(stage, mina, person, name, side)
     person.does("down")

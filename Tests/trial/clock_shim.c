@@ -1,6 +1,6 @@
 /* Shifts the wall clock of one process by WSX_CLOCK_SECONDS; loaded with LD_PRELOAD. The monotonic
-  * clock is unchanged, as on a machine with a wrong date.
-  */
+ * clock is unchanged, as on a machine with a wrong date.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
