@@ -1,4 +1,4 @@
-"""Section 4.0 of docs/PROTOCOL.md, Age, rank, barred: what counts of what a past binds to a member."""
+"""Section 4.0 of docs/PROTOCOL.md, "Age, rank, barred": which bindings of a member count."""
 
 import heapq
 
@@ -6,10 +6,10 @@ ADMIT, ADDDEV, RMDEV, CONFIRM = 4, 5, 8, 20
 
 
 class Roll:
-    """The devices of a member in a past, the oldest first.
+    """The devices of a member in a past, oldest first.
 
-    `ages` has the age of each to which something that counts binds it, `bars` the rmdevs that bar each,
-    `links` (device, operation) of all that counts.
+    `ages`: the age of each device with a binding that counts. `bars`: the rmdevs that bar each
+    device. `links`: (device, operation) of every binding that counts.
     """
 
     def __init__(self, a, member, past):
@@ -34,8 +34,8 @@ class Roll:
             self.take(age, device, a.ops[name])
 
     def counting_finals(self, known):
-        """Of several final ends of one device those that the strongest confirm of any names, if there is
-        one by another member that nothing ends."""
+        """The final ends of one device that count: those that the strongest confirm names, of the
+        confirms by other members that nothing ends; all if there is none."""
         finals = [r for r in self.ends if self.a.is_final_end(r)]
         confirms = sorted((c for c in known if c.type == CONFIRM and len(finals) > 1
                            and self.a.author(c).member != self.member and not self.is_ended(c, known)),
@@ -48,8 +48,8 @@ class Roll:
         return counting
 
     def is_ended(self, c, known):
-        """Whether a revocation, valid or not, hits a confirm or something that it rests on. A confirm ends none."""
-        from revocations import hits, is_revocation  # which need the terms, and these a roll
+        """Whether a revocation other than a confirm, even a void one, hits c or what c rests on."""
+        from revocations import hits, is_revocation  # imports terms, which imports this
 
         a = self.a
         ends = [r for r in known if r.type != CONFIRM and is_revocation(a, r)]
@@ -60,7 +60,7 @@ class Roll:
         return any(hits(a, r, a.ops[o]) for o in rests_on for r in ends)
 
     def lets_in(self, admit):
-        """Nobody comes in by a phrase that was replaced: some final end of it knows the admit."""
+        """Whether an admit counts: by a replaced phrase, only if a final end knows the admit."""
         phrase = admit.map[3][0][0]
         ends = [r for r in self.finals if r.device == phrase]
         return not ends or any(self.a.knows(r, admit.id) for r in ends)
@@ -69,7 +69,7 @@ class Roll:
         heapq.heappush(self.open, (age, device, b.id))
 
     def take(self, age, device, b):
-        """Takes the next binding; all that is older was taken."""
+        """Takes the next binding. All older ones must have been taken."""
         if b.type == ADDDEV and not all(self.a.knows(r, b.id) for r in self.bars[b.device]):
             return
         self.links.append((device, b))
@@ -82,7 +82,7 @@ class Roll:
                 self.note(self.age_after(age, next_, place), linked, next_)
 
     def age_after(self, age, b, place):
-        """No device is older than what has linked it."""
+        """The age of a device by adddev b. No device is older than the one that linked it."""
         said = (self.a.lam[b.id], b.id)
         behind = (*age[:3], *max(said, age[3:]))
         return behind if self.a.takes_place(b) else max(behind, (*said, place, 0, bytes(32)))

@@ -1,4 +1,4 @@
-"""Histories of what a device linked that is ended again: it goes along under that grant (V-11)."""
+"""Histories of V-11: an end that counts again under a grant also takes what the device linked."""
 
 import writer
 from final_ends import member_with_phrase
@@ -7,20 +7,20 @@ from terms import ADMIN, MEMBER, WSSET
 
 
 def promoted(w, mina, people, knows, role=ADMIN):
-    """A grant of the owner's that lists the devices of these people."""
+    """A grant by the owner that lists the devices of these people."""
     said = writer.grant(mina.member, [p.device.id for p in people], role, False)
     return w.write(w.owner, said, "valid", knows=knows, after=None)
 
 
 def standings(w, *people):
-    """Their roles; None for who is out."""
+    """The roles of people; None for those who are out."""
     found = [w.judged().standing(p.device.id) for p in people]
     return [seat and seat[0] for seat in found]
 
 
 @history
 def a_promotion_that_lists_what_a_revoked_device_linked():
-    """Who has found the computer links one of their own, and the owner's role lists it."""
+    """The finder of the computer links a device of their own, and the owner's grant lists it."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     evil, link = w.link(mina, expect="void")
@@ -33,7 +33,7 @@ def a_promotion_that_lists_what_a_revoked_device_linked():
 
 @history
 def a_promotion_that_lists_a_phrase_which_the_old_words_put_in():
-    """Who has the old words puts a phrase of their own in, beside the person who does it, too."""
+    """Someone with the old words adds their own phrase while the person replaces theirs too."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     evil, link = w.link(words, expect="void", takes_place=True)
@@ -48,7 +48,7 @@ def a_promotion_that_lists_a_phrase_which_the_old_words_put_in():
 
 @history
 def a_promotion_that_lists_a_chain_of_what_a_revoked_device_linked():
-    """What that one linked goes along, though the two have linked each other."""
+    """What that device linked goes too, even though the two have linked each other."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     first, one = w.link(mina, expect="void")
@@ -61,7 +61,7 @@ def a_promotion_that_lists_a_chain_of_what_a_revoked_device_linked():
 
 @history
 def a_revocation_that_knows_what_its_device_linked():
-    """The person saw it in the list, and has let it stay."""
+    """The person saw the device in the list and let it stay."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     phone, link = w.link(mina, expect="valid")
@@ -74,7 +74,7 @@ def a_revocation_that_knows_what_its_device_linked():
 
 @history
 def a_promotion_that_lists_what_the_words_have_linked_too():
-    """A device that another one has bound as well stays."""
+    """A device that another device has also bound stays."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     phone, link = w.link(mina, expect="void")
@@ -87,7 +87,7 @@ def a_promotion_that_lists_what_the_words_have_linked_too():
 
 @history
 def a_promotion_and_a_weaker_word_about_what_linked_others():
-    """A word that ends nothing there takes nothing along. The adddev itself was written in a weaker role."""
+    """An rmdev that ends nothing there takes nothing else. The adddev is by a weaker role."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     phone, link = w.link(words, expect="void")
@@ -99,7 +99,7 @@ def a_promotion_and_a_weaker_word_about_what_linked_others():
 
 @history
 def a_promotion_that_lists_what_two_revoked_devices_both_linked():
-    """A bag with the computer and the phone is stolen; neither speaks for what both have linked."""
+    """The computer and the phone are stolen together; neither vouches for what both have linked."""
     w, _, words, mina = member_with_phrase()
     phone, _ = w.link(mina, expect="valid")
     before = list(w.ops)
@@ -115,7 +115,7 @@ def a_promotion_that_lists_what_two_revoked_devices_both_linked():
 
 @history
 def a_promotion_that_lists_what_one_of_two_revoked_devices_linked_and_one_that_stays():
-    """The chain by the phone, which nobody has revoked, is enough."""
+    """The chain through the phone, which nobody revoked, is enough."""
     w, _, words, mina = member_with_phrase()
     phone, _ = w.link(words, expect="valid")
     decoy, _ = w.link(mina, expect="valid")
@@ -132,7 +132,7 @@ def a_promotion_that_lists_what_one_of_two_revoked_devices_linked_and_one_that_s
 
 @history
 def a_promotion_that_lists_what_linked_it_no_more():
-    """The thief gives the computer up before, so that the owner lists their own device alone."""
+    """The thief gives up the computer first, so that the owner lists only the thief's device."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     evil, link = w.link(mina, expect="void")
@@ -147,7 +147,7 @@ def a_promotion_that_lists_what_linked_it_no_more():
 
 @history
 def a_promotion_that_lists_a_known_device_and_not_what_linked_it():
-    """The person gave the computer up, has kept the phone that it linked, and says so again."""
+    """The person gave up the computer, kept the phone that it had linked, and linked it again."""
     w, _, words, mina = member_with_phrase()
     phone, link = w.link(mina, expect="valid")
     known = [*w.ops]
@@ -160,7 +160,7 @@ def a_promotion_that_lists_a_known_device_and_not_what_linked_it():
 
 @history
 def a_promotion_and_a_stolen_devices_word_that_is_hit():
-    """What the thief's end would undo stays, for that end has no effect under the role."""
+    """What the thief's end would undo stays, because that end has no effect under the role."""
     w, _, words, mina = member_with_phrase()
     tablet, _ = w.link(words, expect="valid")
     before = list(w.ops)

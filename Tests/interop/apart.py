@@ -1,5 +1,5 @@
-"""Histories of ends that were confirmed by who had not heard of each other, and of what else somebody with
-the old words has written apart (4.0, V-6, V-12)."""
+"""Histories of ends confirmed by admins who had not heard of each other, and of other concurrent
+operations by someone with the old words (4.0, V-6, V-12)."""
 
 import writer
 from confirmations import confirming
@@ -12,7 +12,7 @@ CHANNEL = (DOCCREATE, {1: 1, 2: bytes(16)})
 
 
 class Apart:
-    """Two admins, the first the stronger one; a member with a phrase, a computer and a phone."""
+    """Two admins, the first stronger, and a member with a phrase, a computer and a phone."""
 
     def __init__(self, role=MEMBER):
         self.w = w = World()
@@ -25,7 +25,7 @@ class Apart:
         self.before = list(w.ops)
 
     def replaced(self, under=None, expect=None, before=None):
-        """Another phrase and the final end of the old one, which know of nothing else."""
+        """A new phrase and the final end of the old one, which know nothing else."""
         words = self.words.under(under) if under else self.words
         before = before or self.before
         new, added = self.w.link(words, knows=before, after=None, takes_place=True)
@@ -37,7 +37,7 @@ class Apart:
         return self.w.write(who, confirming(end), expect, knows=known, after=None)
 
     def role(self, listed, knows, expect="valid", level=ADMIN):
-        """A role by the owner, who knows these."""
+        """A grant by the owner, who knows these operations."""
         said = writer.grant(self.mina.member, [p.device.id for p in listed], level, False)
         return self.w.write(self.w.owner, said, expect, knows=knows, after=None)
 
@@ -48,7 +48,7 @@ class Apart:
 
 @history
 def two_ends_that_were_confirmed_apart():
-    """The one that the strongest has confirmed stays, whichever that is."""
+    """Whichever end the strongest admin has confirmed stays."""
     for first in range(2):
         s = Apart()
         ends = [s.replaced(expect="valid" if n == first else "void") for n in range(2)]
@@ -72,7 +72,7 @@ def two_departures_that_were_confirmed_apart():
 
 @history
 def old_words_confirm_an_end_of_their_own():
-    """The confirm is void, and a plain member cites it: the new phrase may be given a role."""
+    """The confirm is void and a plain member cites it: the new phrase can still be given a role."""
     s = Apart()
     w = s.w
     g = w.write(w.owner, writer.grant(
@@ -103,7 +103,8 @@ def an_admin_who_was_removed_confirms_an_end():
 
 @history
 def old_words_revoke_what_their_end_does_not_know():
-    """Whatever an admin has confirmed who had not heard of it; the new phrase's signature is public."""
+    """Even if an admin who had not heard of the end confirmed it; the new phrase's signature is
+    public."""
     for victim in range(3):
         s = Apart()
         w = s.w
@@ -140,7 +141,7 @@ def an_end_names_no_phrase_that_the_old_one_has_revoked():
 
 
 def former_admins(s):
-    """How somebody is an admin no more. Each gives who writes as if before, and what that one needs."""
+    """Ways to stop being an admin. Each yields the backdating author and what they need to know."""
     w, (gone, _) = s.w, s.admins
     phone, link = w.link(gone)
 
@@ -171,8 +172,8 @@ def former_admins(s):
 
 @history
 def a_void_confirm_by_somebody_who_was_an_admin():
-    """4.0: which of two final ends counts in a past is up to confirms that are not ended there, nor anything they
-    rest on. So the new phrase may be listed, and the thief's may not."""
+    """4.0: of two final ends, the one counts that has a confirm which is not ended there, nor what
+    that rests on. So the new phrase can be listed, and the thief's cannot."""
     for n in range(4):
         s = Apart()
         w = s.w

@@ -1,15 +1,15 @@
-"""A foreign peer that is let in, and then tries what nobody may reach.
+"""A foreign peer that is admitted and then attacks the workspace.
 
     attacker.py --home FOLDER --link NAME=LINK... [--device-link CODE] CASE...
 
-WSX_NODE is the program, for what a person at the node would ask. Nothing is started, but with
---may-restart A15 stops the node and starts it again. Each case says what happened; `REACHED` is what
-no attacker may reach, and makes the exit status 1. WSX_PROTO=1 attacks programs from before the rules
-of section 4 had numbers. Links that the cases ask for, all made by the owner:
+WSX_NODE is the program, used for what a person at the node would do. The node must be running;
+with --may-restart, A15 restarts it. Each case prints what happened. `REACHED` marks something that
+no attacker may reach, and makes the exit status 1. WSX_PROTO=1 attacks older programs, from before
+the rules of section 4 were numbered. Links that the cases use, all created by the owner:
 
     member, many, look   role member, 50 uses     few   role member, 3 uses
     guest                role guest, 50 uses      used  role member, 1 use
-    approve              member, wants approval
+    approve              role member, needs approval
 """
 
 import argparse
@@ -36,8 +36,8 @@ def main():
     parser.add_argument("--home")
     parser.add_argument("--link", action="append", default=[], metavar="NAME=LINK")
     parser.add_argument("--device-link", metavar="CODE")
-    parser.add_argument("--may-restart", action="store_true", help="whether the node may be")
-    parser.add_argument("--list", action="store_true", help="only name the cases")
+    parser.add_argument("--may-restart", action="store_true", help="let cases restart the node")
+    parser.add_argument("--list", action="store_true", help="only list the cases")
     parser.add_argument("cases", nargs="*", metavar="CASE")
     asked = parser.parse_args()
     if asked.list:
@@ -55,7 +55,7 @@ def main():
             stage.broken(f"{error}")
         except Exception:
             traceback.print_exc()
-            stage.broken("the attack ended in an error; see above")
+            stage.broken("the attack failed with an error; see above")
         reached += bool(stage.found)
         print(f"{name}: {'REACHED' if stage.found else 'held'}", flush=True)
     sys.exit(1 if reached else 0)

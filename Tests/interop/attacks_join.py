@@ -1,4 +1,4 @@
-"""Attacks by joining: A10, A12, A17 of the list of hostile cases."""
+"""Attacks by joining: A10, A12 and A17 of the list of hostile cases."""
 
 import itertools
 
@@ -15,19 +15,19 @@ def entries_of(o):
 
 
 def salted(root, member, own):
-    """Before version 2 the creator's member had the nonce as its salt."""
+    """Adds the salt of a member. Before version 2, the creator's salt was the nonce."""
     return root.map[1] if VERSION == 1 and member == root.map[2] else own
 
 
 def lists(victims):
-    """Every order of one to three of some entries and an own device, for which None stands."""
+    """Every order of one to three of some entries and the attacker's own device (None)."""
     for count in (1, 2, 3):
         for chosen in itertools.permutations([*victims, None], count):
             yield list(chosen)
 
 
 def try_lists(stage, attacker, link, victim, member):
-    """join2 with the victim's name and every list. Which of them put X among its devices."""
+    """Sends join2 with the victim's name and every list. Returns those that bound the device."""
     victims, reached, answers = entries_of(victim), [], {}
     for shape in lists(victims):
         device = writer.Device()
@@ -46,7 +46,7 @@ def try_lists(stage, attacker, link, victim, member):
 
 
 def old_or_new(root, member, device):
-    """The device, or in version 1 its entry, whose salt depends on the member."""
+    """The device, or in version 1 its entry, which depends on the member's salt."""
     if VERSION > 1:
         return device
     salt = salted(root, member, root.id)
@@ -54,10 +54,10 @@ def old_or_new(root, member, device):
 
 
 def a10_join(stage):
-    """A10 (C1): join2 with a name that exists and a list with an own device, over every link."""
+    """A10 (C1): join2 with an existing name and the attacker's device in the list, on all links."""
     attacker = stage.join("member")
     root = attacker.copy.root
-    # Whom the last use of a link let in.
+    # The member that used up the link.
     plain = stage.join("used")
     victims = [("owner", root), ("member", next(
         o for o in plain.copy.of(ADMIT) if o.map[2] == plain.member))]
@@ -67,11 +67,11 @@ def a10_join(stage):
             stage.judge(bool(reached), f"join2 as {who} over the {link} link: "
                         + (", ".join(f"{n} as type {o.type}" for n, _, o in reached) or "nothing"))
     stage.judge(stage.owner() is None or len(stage.devices_of(root.map[2])) > len(root.map[3]),
-                "the owner has other devices than before")
+                "the owner's devices have changed")
 
 
 def a10_own_admit(stage):
-    """A10 (C1b): the same lists in an admit or request that a plain member writes itself."""
+    """A10 (C1b): the same lists in an admit or request written by a plain member."""
     attacker = stage.join("member")
     root, invite = attacker.copy.root, Invite.read(stage.links["many"])
     on, member = attacker.on(invite), attacker.copy.root.map[2]
@@ -89,14 +89,14 @@ def a10_own_admit(stage):
             ways[way] = ways.get(way, 0) + 1
             if None in shape and (stage.is_held(o) if VERSION == 1 else stage.is_stored(o)):
                 reached.append((o, device))
-    stage.note("how the links took it: " + str(ways))
-    stage.judge(bool(reached), f"{len(reached)} operations with the owner's name are stored")
+    stage.note("answers of the links: " + str(ways))
+    stage.judge(bool(reached), f"{len(reached)} operations in the owner's name are stored")
     count = len(stage.devices_of(member))
     stage.judge(count > len(root.map[3]), f"the owner is shown with {count} devices")
 
 
 def a10_approve(stage):
-    """A10: the same lists over a link that wants approval, and the owner approves whatever asks."""
+    """A10: the same lists over a link that needs approval, and the owner approves every request."""
     attacker = stage.join("member")
     root = attacker.copy.root
     reached = try_lists(stage, attacker, "approve", root, root.map[2])
@@ -112,7 +112,7 @@ def a10_approve(stage):
 
 
 def a10_then_leave(stage):
-    """A13 behind A10 (H1): whoever stands under the owner's name leaves for the owner."""
+    """A13 after A10 (H1): a device bound to the owner's name writes a leave for the owner."""
     attacker = stage.join("member")
     root, member = attacker.copy.root, attacker.copy.root.map[2]
     reached = try_lists(stage, attacker, "many", root, member)
@@ -129,11 +129,11 @@ def a10_then_leave(stage):
                         f"{name}: type {said[0]} under the owner's name ({way}) ends the owner",
                         "the owner is still there")
         break
-    stage.judge(bool(reached), "a device stands under the owner's name")
+    stage.judge(bool(reached), "a device is bound to the owner's name")
 
 
 def acting_as(stage, attacker, device, grant):
-    """Somebody who acts with a device that was let in."""
+    """An attacker who acts with an admitted device."""
     other = Attacker(stage.links["member"], device)
     other.copy, other.grant, other.member = stage.look(), grant, attacker.copy.root.map[2]
     other.disc = next((disc for _, disc in secrets_of(device, other.copy)), None)

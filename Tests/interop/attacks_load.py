@@ -1,4 +1,4 @@
-"""Attacks by amount: A14 and A15. Their numbers are for one machine; their bounds are not."""
+"""Attacks by volume: A14 and A15. The measured numbers depend on the machine; the bounds do not."""
 
 import os
 import time
@@ -11,7 +11,7 @@ from terms import ADDDEV, REKEY, REMOVE, RMDEV
 
 
 def a14(stage):
-    """A14: 100,000 operations by one who was removed: keys, incarnations, large, faults by turns."""
+    """A14: 100,000 operations by a removed member: keys, incarnations, large, faults in turn."""
     attacker = stage.join("member")
     flood = Flood(attacker, attacker.copy.heads())
     ways = couriers(stage, attacker)
@@ -24,15 +24,15 @@ def a14(stage):
             sent += pour(stage, courier, iter(lambda s=shape: flood.chunk(s), None),
                          FLOOD // len(SHAPES) // len(ways), SECONDS / len(SHAPES) / len(ways),
                          announced)
-        watch.end(f"brought by {who}", sent, time.monotonic() - start)
+        watch.end(f"delivered by {who}", sent, time.monotonic() - start)
     grown = [now - then for now, then in zip(stage.usage(), first, strict=True)]
     stage.judge(grown[0] > ROOM_KIB or grown[1] > ROOM_KIB,
-                f"in all: memory +{grown[0]} KiB, disk +{grown[1]} KiB", "bounded")
+                f"in total: memory +{grown[0]} KiB, disk +{grown[1]} KiB", "bounded")
     served(stage)
 
 
 def a14_turns(stage):
-    """A14: void and valid by turns: a member writes, is removed, and writes on behind it."""
+    """A14: valid, then void: a member writes, is removed, and keeps writing in the same log."""
     attacker = stage.join("member")
     flood = Flood(attacker, attacker.copy.heads())
     ways = couriers(stage, attacker)
@@ -51,7 +51,7 @@ def a14_turns(stage):
 
 
 def a14_cited(stage):
-    """A14: a member writes one valid operation above everything that somebody removed wrote."""
+    """A14: a member writes a valid operation that cites everything a removed member wrote."""
     attacker, friend = stage.join("member"), stage.join("many", source="127.0.0.4")
     flood = Flood(attacker, attacker.copy.heads())
     stage.removes(attacker)
@@ -74,7 +74,7 @@ def a14_cited(stage):
 
 
 def a14_devices(stage):
-    """A14, S-5: one member with many devices of its own, each with a budget of its own."""
+    """A14, S-5: one member with many devices, each with its own budget."""
     attacker = stage.join("member")
     flood = Flood(attacker, attacker.copy.heads())
     devices = []
@@ -96,7 +96,7 @@ def a14_devices(stage):
     v.settle(3)
     taken = watch_count(stage) - taken
     watch.end("many devices of one member", v.served, time.monotonic() - start)
-    stage.judge(taken > 1_024, f"a node takes {taken} operations of one member in a minute",
+    stage.judge(taken > 1_024, f"a node accepts {taken} operations of one member in a minute",
                 "bounded")
     served(stage)
 
@@ -106,7 +106,7 @@ def watch_count(stage):
 
 
 def served(stage):
-    """Whether others are still served, now."""
+    """Judges whether others are still served."""
     start = time.monotonic()
     try:
         stage.look()
@@ -121,7 +121,7 @@ def served(stage):
 
 
 def boxes(attacker, type_, box, second):
-    """Operations with a box for the node's device, each with a key of its own."""
+    """Operations with a box for the node's device, each with its own key."""
     root, device = attacker.copy.root, attacker.device
     name = root.device[:8]
     while True:
@@ -146,7 +146,7 @@ def boxes(attacker, type_, box, second):
 
 
 def a15(stage):
-    """A15: many key boxes for the node's device, in operations with faults, void and valid."""
+    """A15: many key boxes for the node's device, in faulty, void and valid operations."""
     attacker = stage.join("member")
     root, second = attacker.copy.root, writer.Device()
     box = next(d[1] for d in root.map[3] if d[0] == root.device)
@@ -155,7 +155,7 @@ def a15(stage):
     attacker.copy = stage.look()
     ways = couriers(stage, attacker)
     own = ways["itself"][0]
-    # Faults by a member: rekey and remove are an admin's, adddev names a key that is not there.
+    # Faults by a member: rekey and remove need an admin, and adddev names an unknown key.
     for what, type_ in (("rekey", REKEY), ("remove", REMOVE), ("adddev", ADDDEV),
                         ("rmdev, valid", RMDEV)):
         watch, start = Watch(stage), time.monotonic()
@@ -170,7 +170,7 @@ def a15(stage):
     took = stage.restart()
     if took is not None:
         stage.judge(took > 15_000, f"the home takes {took} ms to start", "it starts")
-        stage.cli("send", "general", "after a start")
+        stage.cli("send", "general", "after a restart")
 
 
 CASES = {"A14-flood": a14, "A14-turns": a14_turns, "A14-cited": a14_cited,

@@ -1,10 +1,10 @@
-"""A18: whatever was seen, put into every field of every type, signed by keys of one's own.
+"""A18: every seen value in every field of every type, signed with the attacker's keys.
 
-Each operation is judged by the second reader too. A node that stores what has a fault, or does not
-store what is valid, differs from it.
+The second reader judges each operation too. The node must not store what has a fault, and must
+store what is valid.
 
-WSX_MIX     how many operations, 400 without it
-WSX_SEED    a number for the choices; keys are new each time
+WSX_MIX     number of operations (default 400)
+WSX_SEED    seed of the random choices; the keys are new each time
 """
 
 import os
@@ -22,13 +22,13 @@ COUNT = int(os.environ.get("WSX_MIX", "400"))
 
 
 class Mixer:
-    """Payloads from values that were seen, and a few that everybody can make."""
+    """Makes payloads from seen values, and a few that anyone can make."""
 
     def __init__(self, rng, attacker):
         self.rng, self.attacker = rng, attacker
 
     def values(self):
-        """Everything that stands in a payload, at any depth, and the names of operations."""
+        """All values in payloads, at any depth, and the ids of operations."""
         ops = self.attacker.copy.ops
         found = [0, 1, 2, 3, 1 << 40, True, False, None, [], b"", bytes(16), bytes(32), *ops]
         found += [o.device for o in ops.values()]
@@ -38,7 +38,7 @@ class Mixer:
             found.append(value)
             if type(value) is list:
                 waiting += value
-        # Lists of what was seen: devices, ids, cuts, pairs.
+        # Lists of seen values: devices, ids, cuts, pairs.
         for _ in range(40):
             found.append(self.rng.sample(found, self.rng.randint(1, 3)))
         return found
@@ -54,7 +54,7 @@ class Mixer:
             if not fitting:
                 return None
             map_[key] = self.rng.choice(fitting)
-        # Half of the lists of devices are signed by what is one's own, for who signs.
+        # In half of the device lists, the attacker's devices sign for the author.
         if type_ == 5 and self.rng.random() < 0.5:
             map_[1] = writer.for_linking(writer.Device(), self.attacker.copy.root.id,
                                          self.attacker.device.id, self.attacker.member)
@@ -90,7 +90,7 @@ def verdict(attacker, o):
 
 
 def mixed(stage):
-    """A18: recombined payloads; the node stores what the second reader finds without fault."""
+    """A18: recombined payloads; the node must store exactly those without fault."""
     seed = int(os.environ.get("WSX_SEED") or random.randrange(1 << 32))
     stage.note(f"seed {seed}")
     rng = random.Random(seed)
@@ -108,22 +108,22 @@ def mixed(stage):
         stored = stage.is_stored(o)
         said[judged] = said.get(judged, 0) + 1
         if VERSION > 1 and judged not in ("valid", "void") and stored:
-            stage.broken(f"type {o.type} breaks {judged}, and is stored ({way}): {o.map}")
+            stage.broken(f"type {o.type} breaks {judged}, but is stored ({way}): {o.map}")
         if judged == "valid" and not stored:
-            # Who has ended the own device, or whose link ended a moment ago, is not heard, though
-            # what comes first in the order of 4 stands: somebody else brings it.
+            # The node ignores an attacker who has ended their own device, or whose link just ended,
+            # although the operation is valid: then someone else delivers it.
             friend.enter()
             friend.visitor.announce([o])
             friend.visitor.settle(0.5)
             friend.visitor.close()
             stored, unheard = stage.is_stored(o), unheard + 1
         if judged == "valid" and not stored:
-            stage.broken(f"type {o.type} is valid, and is not stored ({way}): {o.map}")
+            stage.broken(f"type {o.type} is valid, but is not stored ({way}): {o.map}")
         if stored and judged == "valid":
             attacker.copy = stage.look()
-    stage.note(f"{unheard} valid ones were not heard of the attacker, and of somebody else")
+    stage.note(f"{unheard} valid ones were only accepted from someone else")
     stage.note(f"verdicts: {dict(sorted(said.items()))}")
-    # Who is in may change by a leave or an rmdev of one's own; the owner and its invites may not.
+    # A leave or rmdev by the attacker may change who is in, but not the owner or its invites.
     mine = {owner_id: m for owner_id, m in stage.members().items() if m["self"]}
     compare(stage, {k: m for k, m in members.items() if m["self"]}, invites, "recombinations", mine)
     stands(stage, owner, "after recombinations")

@@ -1,6 +1,6 @@
-"""A15 of private documents: a member who writes as many epochs, roots and boxes as he likes.
+"""A15 in private documents: a member who writes very many epochs, roots and boxes.
 
-WSX_FLOOD and WSX_FLOOD_SECONDS are those of flood.py; there are a fifth as many epochs.
+WSX_FLOOD and WSX_FLOOD_SECONDS are as in flood.py; the number of epochs is a fifth of WSX_FLOOD.
 """
 
 import os
@@ -13,12 +13,12 @@ from operation import CONTENT, PRIVATE
 from rooms import CHANNEL, DIRECT, Mail, Room
 from terms import DOCCREATE
 
-# Links begin to ask for keys when the roots are equal, which is looked at every 30 s.
+# Links ask for keys once the roots are equal, which they check every 30 s.
 ASKING_SECONDS = 75
 
 
 def comes(stage):
-    """A member with a link, and the mail for the node's device."""
+    """Joins as a member. Returns a courier and the mail for the node's device."""
     attacker = stage.join("member")
     root = attacker.copy.root
     box = next(d[1] for d in root.map[3] if d[0] == root.device)
@@ -26,14 +26,14 @@ def comes(stage):
 
 
 def made(courier, mail, attacker, owner, subtype, name=None, role=2):
-    """A room that the node's member is in and can open."""
+    """Makes a room that the node's member is in and can open."""
     room = Room(attacker, subtype, [owner], name, role=role)
     courier.bring([mail.box(room.id, room.key), room.root])
     return room
 
 
 def epochs(stage, shape, most):
-    """One shape of many epochs."""
+    """Tries many epochs of one shape."""
     courier, attacker, mail, owner = comes(stage)
     subtype = DIRECT if shape == "direct" else CHANNEL
     room = made(courier, mail, attacker, owner, subtype, None if shape == "direct" else "trap")
@@ -54,23 +54,23 @@ def epochs(stage, shape, most):
 
     grow(stage, courier, step, most, f"epochs, {shape}", 20 if shape == "braid" else CHUNK)
     if shape == "chain":
-        # The newest key leads to all before it.
+        # The newest key leads to all earlier ones.
         meanwhile, before, start = Meanwhile(stage), stage.usage(), time.monotonic()
         courier.bring([mail.box(room.id, room.key)])
         cost = spent(stage, before)
-        stage.judge(cost > START_MS, f"one box opens them all: {cost} ms of processor in "
+        stage.judge(cost > START_MS, f"one box opens them all: {cost} ms of CPU time in "
                     f"{time.monotonic() - start:.1f} s", "bounded")
         meanwhile.end("a chain of keys")
     if subtype == CHANNEL:
         for _ in range(2):
             start = time.monotonic()
             stage.cli("send", "trap", "I write here")
-            stage.note(f"to write there takes {int((time.monotonic() - start) * 1000)} ms")
+            stage.note(f"writing there takes {int((time.monotonic() - start) * 1000)} ms")
     ends(stage, attacker)
 
 
 def a15_epochs(stage):
-    """A15: 20,000 epochs in a private channel that a member made, in pieces and one by one."""
+    """A15: 20,000 epochs in a member's private channel, in batches and one by one."""
     epochs(stage, "deep", FLOOD // 5)
 
 
@@ -80,27 +80,27 @@ def a15_direct(stage):
 
 
 def a15_wide(stage):
-    """A15: epochs that do not know of each other, each in a log of its own."""
+    """A15: concurrent epochs, each in its own log."""
     epochs(stage, "wide", FLOOD // 5)
 
 
 def a15_braid(stage):
-    """A15: epochs each of which cites the 64 before it."""
+    """A15: epochs that each cite the previous 64."""
     epochs(stage, "braid", FLOOD // 5)
 
 
 def a15_chain(stage):
-    """A15: epochs without boxes, each with the key before it, and one box at last."""
+    """A15: epochs without boxes, each with the previous key, and finally one box."""
     epochs(stage, "chain", FLOOD // 5)
 
 
 def a15_closed(stage):
-    """A15: epochs that nobody gets a key of."""
+    """A15: epochs whose keys nobody gets."""
     epochs(stage, "closed", FLOOD // 5)
 
 
 def a15_added(stage):
-    """A15: 100 epochs that hand nothing on, and then somebody is added."""
+    """A15: 100 epochs that do not pass on the previous key, and then someone is added."""
     courier, attacker, mail, owner = comes(stage)
     room = made(courier, mail, attacker, owner, CHANNEL, "trap", role=1)
     with another(stage) as other:
@@ -114,11 +114,11 @@ def a15_added(stage):
             time.sleep(1)
             names = [c["name"] for c in other.cli("channel", "list", "--all")]
         took = int(time.monotonic() - start)
-        stage.judge("trap" not in names, f"who was added reads nothing after {took} s", "read")
+        stage.judge("trap" not in names, f"the new member reads nothing after {took} s", "read")
 
 
 def seats(stage, what, people, count):
-    """`people` of one addition gives, over and over."""
+    """Repeats additions of the members that `people` returns."""
     courier, attacker, mail, owner = comes(stage)
     room = made(courier, mail, attacker, owner, CHANNEL, "trap")
     grow(stage, courier, lambda: [room.add(people(attacker, owner))], count, what, 5)
@@ -132,8 +132,8 @@ def a15_seats(stage):
 
 
 def a15_again(stage):
-    """A15: 20,000 additions of the node's own member, who is in."""
-    seats(stage, "additions of who is in", lambda a, owner: [owner], FLOOD // 5)
+    """A15: 20,000 additions of the node's member, who is already in."""
+    seats(stage, "additions of an existing member", lambda a, owner: [owner], FLOOD // 5)
 
 
 def roots(stage, what, most):
@@ -153,22 +153,22 @@ def roots(stage, what, most):
 
 
 def a15_roots(stage):
-    """A15: 100,000 private channels, all of one name, with the node's member in them."""
+    """A15: 100,000 private channels with the same name, with the node's member in each."""
     roots(stage, "channels", FLOOD)
 
 
 def a15_same(stage):
-    """A15: 100,000 direct conversations of the same two."""
+    """A15: 100,000 direct conversations between the same two."""
     roots(stage, "conversations", FLOOD)
 
 
 def a15_sealed(stage):
-    """A15: 100,000 private roots that nobody opens."""
+    """A15: 100,000 private roots that nobody can open."""
     roots(stage, "sealed by chance", FLOOD)
 
 
 def a15_mail(stage):
-    """A15: 100,000 boxes for the node's device, of documents that do not exist."""
+    """A15: 100,000 boxes for the node's device, for documents that do not exist."""
     courier, attacker, mail, _ = comes(stage)
     grow(stage, courier, lambda: [mail.box(os.urandom(32), os.urandom(32))], FLOOD, "boxes")
     ends(stage, attacker)
@@ -188,7 +188,7 @@ def a15_public(stage):
 
 
 def secret(stage, courier):
-    """The id of a private channel of the node's, which every relay is told."""
+    """The id of a private channel of the node, which every relay knows."""
     stage.cli("channel", "create", "secret", "--private")
     return courier.asked(
         "SELECT document.id FROM document JOIN log USING (did) JOIN operation USING (lid) "
@@ -196,7 +196,7 @@ def secret(stage, courier):
 
 
 def strange(stage, kind, alone, most, what):
-    """By a member who is not in the document."""
+    """Writes to a private document as a member who is not in it."""
     courier, attacker, _, _ = comes(stage)
     document, last = secret(stage, courier), [None]
 
@@ -210,17 +210,17 @@ def strange(stage, kind, alone, most, what):
 
 
 def a15_strange(stage):
-    """A15: kind 3 that does not open, each in a log of its own, by a member who is not in it."""
-    strange(stage, PRIVATE, True, FLOOD // 5, "strange changes in logs of their own")
+    """A15: kind 3 that does not open, each in its own log, by a member outside the document."""
+    strange(stage, PRIVATE, True, FLOOD // 5, "outsider's changes in separate logs")
 
 
 def a15_strange_log(stage):
-    """A15: kind 3 that does not open, in one log, by a member who is not in it."""
-    strange(stage, PRIVATE, False, FLOOD // 5, "strange changes in one log")
+    """A15: kind 3 that does not open, in one log, by a member outside the document."""
+    strange(stage, PRIVATE, False, FLOOD // 5, "outsider's changes in one log")
 
 
 def a15_message(stage):
-    """A15: 1,000 changes that do not open in one message, each in a log of its own."""
+    """A15: 1,000 changes that do not open in one message, each in its own log."""
     courier, attacker, _, _ = comes(stage)
     document = secret(stage, courier)
     for n in range(2):
@@ -233,13 +233,13 @@ def a15_message(stage):
 
 
 def a15_content(stage):
-    """A15: content that does not open, each in a log of its own, by a member who is not in it."""
-    strange(stage, CONTENT, True, FLOOD // 5, "strange content in logs of its own")
+    """A15: content that does not open, each in its own log, by a member outside the document."""
+    strange(stage, CONTENT, True, FLOOD // 5, "outsider's content in separate logs")
 
 
 def a15_content_log(stage):
-    """A15: content that does not open, in one log, by a member who is not in it."""
-    strange(stage, CONTENT, False, FLOOD, "strange content in one log")
+    """A15: content that does not open, in one log, by a member outside the document."""
+    strange(stage, CONTENT, False, FLOOD, "outsider's content in one log")
 
 
 CASES = {"A15-epochs": a15_epochs, "A15-direct": a15_direct, "A15-wide": a15_wide,

@@ -11,12 +11,12 @@ OUT = {2: [], 3: None, 4: [], 5: 0, 6: b""}
 
 
 def listed_as(new, root, attacker, member):
-    """An adddev's list for any member, signed by a new device."""
+    """An adddev list for any member, signed by a new device."""
     return writer.for_linking(new, root.id, attacker.device.id, member)
 
 
 def stands(stage, member, what):
-    """The owner is in the place it had, and its node acts as one."""
+    """Judges that the owner is unchanged, and that its node can still act as the owner."""
     now = stage.owner()
     stage.judge(now is None or now["id"] != shown(member, "u_") or not now["self"],
                 f"{what}: the owner is {now and now['name']}", "the owner is still there")
@@ -24,14 +24,14 @@ def stands(stage, member, what):
         stage.cli("policy", "set", "--who-may-invite", "admins")
         stage.cli("send", "general", "still here")
     except AssertionError as error:
-        stage.broken(f"{what}: the owner can do nothing: {error}")
+        stage.broken(f"{what}: the owner cannot act: {error}")
 
 
 # A13
 
 
 def a13_names(stage, link="member"):
-    """A13: leave, transfer, adddev, rmdev in the owner's name, by a member's device."""
+    """A13: leave, transfer, adddev and rmdev in the owner's name, by a member's device."""
     attacker = stage.join(link)
     root, new = attacker.copy.root, writer.Device()
     owner, kim = root.map[2], attacker.member
@@ -47,7 +47,7 @@ def a13_names(stage, link="member"):
         "successor": (WSSET, {6: kim}),
     }
     for name, payload in said.items():
-        for under, grant in (("the owner's grant", root.id), ("an own grant", attacker.grant)):
+        for under, grant in (("the owner's grant", root.id), ("its own grant", attacker.grant)):
             if name == "leave" and grant != root.id:
                 continue
             o, way = stage.says(attacker, payload, grant, after=None)
@@ -58,11 +58,11 @@ def a13_names(stage, link="member"):
 
 
 def weakest(stage):
-    """A device of the owner that somebody stole, and a member who is in it with the thief."""
+    """A stolen device of the owner, and a member who is the thief's accomplice."""
     heir = stage.join("member")
     thief = Attacker(stage.links["member"])
     code = thief.link(stage.device_link)
-    assert code == 0, f"the device was not linked: {code}"
+    assert code == 0, f"the device could not be linked: {code}"
     thief.enter()
     stage.note(f"a stolen device of the owner: {thief.device}")
     return thief, heir
@@ -76,10 +76,10 @@ def a13_device_leave(stage):
     stage.note(f"leave: {way}")
     stage.judge_fault(o, "leave of an owner")
     stands(stage, owner, "after a leave")
-    # Whoever is owner beside it, by a grant of the same device.
+    # Another owner, by a grant from the same device.
     thief.copy = stage.look()
     stage.says(thief, writer.grant(heir.member, [heir.device.id], OWNER), after=None)
-    # The leave has to know of the other owner.
+    # The leave has to know the other owner.
     thief.copy = stage.look()
     o, way = stage.says(thief, (LEAVE, {1: []}))
     stage.note(f"leave beside another owner: {way}")
@@ -93,7 +93,7 @@ def a13_device_leave(stage):
 
 
 def device_ids(stage, thief):
-    """The devices of the owner as shown, if the owner is shown at all."""
+    """The owner's devices as shown, or none if the owner is not shown."""
     try:
         devices = stage.devices_of(thief.member)
     except AssertionError:
@@ -102,7 +102,7 @@ def device_ids(stage, thief):
 
 
 def a13_device_transfer(stage):
-    """A13: the owner's weakest device hands over, then leaves as the admin that it is."""
+    """A13: the owner's weakest device transfers ownership, then leaves as an admin."""
     thief, heir = weakest(stage)
     owner, copy = thief.copy.root.map[2], thief.copy
     handed, way = stage.says(thief, writer.grant(heir.member, [heir.device.id], OWNER,
@@ -110,11 +110,11 @@ def a13_device_transfer(stage):
     stage.note(f"transfer by the weakest device: {way}; held: {stage.is_held(handed)}")
     copy.take(handed)
     now = stage.owner()
-    stage.note(f"while it stands the owner is {now and now['name']}")
+    stage.note(f"while it is in force, the owner is {now and now['name']}")
     o, way = stage.says(thief, (LEAVE, {1: []}), handed.id if VERSION > 1 else None)
     stage.note(f"leave as an admin: {way}")
     mine = [m for m in stage.members().values() if m["id"] == shown(owner, "u_")]
-    stage.note(f"while both stand Mina is {mine[0]['role'] if mine else 'no member'}")
+    stage.note(f"while both are in force, Mina is {mine[0]['role'] if mine else 'no member'}")
     try:
         stage.cli("device", "revoke", shown(thief.device.id, "d_"))
         stage.note("the owner revoked the stolen device")
@@ -124,7 +124,7 @@ def a13_device_transfer(stage):
 
 
 def a13_device_rmdev(stage):
-    """A13, G15: the owner's weakest device revokes the strongest, and is revoked."""
+    """A13, G15: the owner's weakest device revokes the strongest, and is then revoked."""
     thief, _ = weakest(stage)
     root = thief.copy.root
     o, way = stage.says(thief, (RMDEV, {1: root.device, 2: [], 3: None}))
@@ -141,7 +141,7 @@ def a13_device_rmdev(stage):
 
 
 def a16_tables(stage, link="member"):
-    """A16: faults whose contents would poison the tables of devices, owners, invites."""
+    """A16: faults whose content would poison the tables of devices, owners and invites."""
     attacker = stage.join(link)
     root, new = attacker.copy.root, writer.Device()
     owner, kim = root.map[2], attacker.member
@@ -160,19 +160,19 @@ def a16_tables(stage, link="member"):
     said = {
         "adddev of the owner's devices": (ADDDEV, {1: copied, 2: root.map[4], 3: []}),
         "adddev of one, unsigned": (ADDDEV, {1: broken[-1:], 2: root.map[4], 3: []}),
-        "adddev with a box key of one's own": (
+        "adddev with the attacker's box key": (
             ADDDEV, {1: [[root.device, new.box, copied[-1][2]]], 2: root.map[4], 3: []}),
-        "adddev with a key that nobody knows": writer.adddev(own, writer.fresh_name()),
+        "adddev with an unknown key": writer.adddev(own, writer.fresh_name()),
         "admit of the owner's devices": admit(writer.member_name(copied[0][0], root.id), copied),
         "admit of the owner's name": admit(owner, [*copied[:1], *own]),
         "admit without a proof": writer.admit(on.id, kim, own, bytes(64), root.map[4]),
         "rmdev of the owner's device": (RMDEV, {1: root.device, 2: [], 3: None}),
         "rmdev of the phrase": (RMDEV, {1: copied[0][0], 2: [], 3: None}),
-        "rmdev of nobody's": (RMDEV, {1: new.id, 2: [], 3: None}),
+        "rmdev of an unbound device": (RMDEV, {1: new.id, 2: [], 3: None}),
         "removal of the owner": (REMOVE, {1: owner, **OUT}),
         "grant to oneself": writer.grant(kim, [attacker.device.id, root.device], OWNER),
         "end of an invite": (RVINV, {1: on.id}),
-        "invite of one's own": writer.invite(ADMIN, invite.public),
+        "invite by the attacker": writer.invite(ADMIN, invite.public),
         "create": (CREATE, root.map),
         "unknown type": (20, {1: owner}),
         "malformed": (RMDEV, {1: root.device}),
@@ -186,7 +186,7 @@ def a16_tables(stage, link="member"):
 
 
 def compare(stage, members, invites, what, now=None):
-    """`now`: who is looked at, of those who are in."""
+    """Judges that members and invites are unchanged. `now`: the members to compare."""
     keep = ("id", "role", "devices", "removed")
 
     def seen(all_):
@@ -200,7 +200,7 @@ def compare(stage, members, invites, what, now=None):
 
 
 def as_guest(case):
-    """The same by somebody who was let in as a guest."""
+    """The same case, played by a guest."""
     def by_guest(stage):
         case(stage, "guest")
 

@@ -1,4 +1,4 @@
-"""A19: whose share is used up by whom (S-5), and what that keeps from others."""
+"""A19: using up the shares of others (S-5), and what that blocks."""
 
 import os
 import time
@@ -14,12 +14,12 @@ from runs import write_run
 from stage import shown
 from terms import CUTPART, DOCCREATE, RMDEV
 
-# Of a member with one device: the member's share, and the device's own.
+# The shares of a member with one device: the member's and the device's.
 SHARE = 512 + 128
 
 
 def use_up(stage, attacker):
-    """As many operations of one's own as are taken at once, and a few more."""
+    """Writes as many operations as are accepted at once, and a few more."""
     flood = Flood(attacker, attacker.copy.heads())
     for _ in range(SHARE // 100 + 1):
         stage.pushes(attacker, flood.chunk("incarnations"))
@@ -34,22 +34,22 @@ def is_taken(stage, o, seconds=10):
 
 
 def a19_cited(stage):
-    """A19, S-5: a member with nothing left of its share, and another's operation that cites it."""
+    """A19, S-5: a member whose share is used up, and another's operation that cites that member."""
     attacker, friend = stage.join("member"), stage.join("many", source="127.0.0.4")
     friend.copy = attacker.copy = stage.look()
     flood = use_up(stage, attacker)
     late = flood.write(attacker.device, flood.doc(), attacker.grant, flood.heads, None)
-    # The friend's node took that one: nothing was used up there.
+    # The friend's node accepts that one, because nothing was used up there.
     above = friend.device.write(flood.root, *flood.doc(), friend.grant, [late], flood.now)
     friend.enter()
     friend.visitor.announce([late, above])
     friend.visitor.settle(1)
-    stage.judge(not is_taken(stage, above), "what cites a member whose share is used up waits",
-                "it is taken")
+    stage.judge(not is_taken(stage, above), "what cites a member with a used-up share waits",
+                "it is accepted")
 
 
 def a19_void(stage):
-    """A19, S-5: somebody brings one void operation of a member's again and again."""
+    """A19, S-5: someone delivers the same void operation of a member again and again."""
     attacker, victim = stage.join("member"), stage.join("many", source="127.0.0.4")
     lost, root = writer.Device(), victim.copy.root
     listed = writer.for_linking(lost, root.id, victim.device.id, victim.member)
@@ -62,18 +62,18 @@ def a19_void(stage):
     v = attacker.visitor
     v.own[void.device, void.inc] = [void]
     for n in range(SHARE + 100):
-        # A place that is not there, so that the log is asked for again.
+        # A missing position, so that the node asks for the log again.
         tip = [void.device, void.inc, 1 + n, os.urandom(16)]
         v.send(TIPS, {1: OURS, 2: [[root.id, [tip]]], 3: True})
         v.settle(0.02)
-    stage.note(f"link: {v.ended or 'stands'}, brought {v.served} times")
+    stage.note(f"link: {v.ended or 'open'}, delivered {v.served} times")
     stage.again(victim)
     o, way = stage.says(victim, (DOCCREATE, {1: 1, 2: os.urandom(16)}), deps=[ended])
-    stage.judge(not is_taken(stage, o), f"the member's own word waits ({way})", "it is taken")
+    stage.judge(not is_taken(stage, o), f"the member's operation waits ({way})", "it is accepted")
 
 
 def unread(device, kind, document, grant, before=None, deps=(), ahead=0):
-    """An operation of which only its author can tell what it says."""
+    """An operation that only its author can read."""
     sealed = os.urandom(24 + 16 + 64)
     root = not any(document)
     payload = sealed
@@ -94,7 +94,7 @@ def tell(visitor, *logs):
 
 
 def a19_content(stage):
-    """A19, S-5: a message in a public channel cites one behind a change that is not taken yet."""
+    """A19, S-5: a public message cites one that follows a change that is not accepted yet."""
     attacker, friend = stage.join("member"), stage.join("many", source="127.0.0.4")
     general = attacker.copy.of(DOCCREATE)[0].id
     attacker.enter()
@@ -109,11 +109,11 @@ def a19_content(stage):
     answer = unread(friend.device, CONTENT, general, friend.grant, deps=[ahead], ahead=7_200_000)
     friend.enter()
     tell(friend.visitor, [answer])
-    stage.judge(not is_taken(stage, answer), "somebody else's message waits", "it is taken")
+    stage.judge(not is_taken(stage, answer), "another member's message waits", "it is accepted")
 
 
 def a19_large(stage):
-    """A19, S-5: a guest's largest operations that are valid and serve nothing."""
+    """A19, S-5: a guest's largest operations, valid but useless."""
     attacker = stage.join("guest")
     root, before = attacker.copy.root.id, stage.usage()
     attacker.enter()
@@ -124,14 +124,14 @@ def a19_large(stage):
                                       else [], int(time.time() * 1000))])
     v.settle(2)
     grown = [now - then for now, then in zip(stage.usage(), before, strict=True)]
-    stage.note(f"64 brought, link: {v.ended or 'stands'}; memory +{grown[0]} KiB, "
+    stage.note(f"64 delivered, link: {v.ended or 'open'}; memory +{grown[0]} KiB, "
                f"disk +{grown[1]} KiB")
     stage.judge(grown[0] > ROOM_KIB or grown[1] > ROOM_KIB,
                 f"64 operations of a guest take more than {ROOM_KIB} KiB", "bounded")
 
 
 def a19_devices(stage):
-    """A19, S-5: 400 devices that one member links, none of which knows of another."""
+    """A19, S-5: 400 devices that one member links concurrently."""
     attacker = stage.join("member")
     flood = Flood(attacker, attacker.copy.heads())
     watch, start, sent = Watch(stage), time.monotonic(), 0
@@ -150,12 +150,12 @@ def a19_devices(stage):
     v.settle(3)
     taken = watch.count() - watch.stored
     watch.end(f"{sent} devices", v.served, time.monotonic() - start)
-    stage.judge(taken > 1_024, f"a node takes {taken} operations of one member in a minute",
+    stage.judge(taken > 1_024, f"a node accepts {taken} operations of one member in a minute",
                 "bounded")
 
 
 def a19_device_waits(stage):
-    """A19, S-5: a stolen phone fills its owner's own node, which revokes it then."""
+    """A19, S-5: a stolen phone fills its owner's node, which then revokes it."""
     thief, _ = weakest(stage)
     owner, lost = shown(thief.copy.root.map[2], "u_"), shown(thief.device.id, "d_")
 
@@ -164,7 +164,7 @@ def a19_device_waits(stage):
         return any(d["id"] == lost and not d["revoked"] for d in listed)
 
     with another(stage) as other:
-        stage.judge(not is_in(other), "another node knows no phone", "it does")
+        stage.judge(not is_in(other), "another node does not know the phone", "it does")
         for shape, count in (("one log", 14), ("large", 10)):
             flood = Flood(thief, thief.copy.heads())
             for _ in range(count):
@@ -176,7 +176,7 @@ def a19_device_waits(stage):
         while is_in(other) and time.monotonic() < start + 60:
             time.sleep(0.5)
         took = int(time.monotonic() - start)
-        stage.judge(is_in(other), f"after {took} s the phone is in elsewhere", "it is out")
+        stage.judge(is_in(other), f"after {took} s the phone is still in elsewhere", "it is out")
 
 
 CASES = {"A19-cited": a19_cited, "A19-void": a19_void, "A19-content": a19_content,

@@ -1,4 +1,4 @@
-"""Attacks by admissions without effect, and by what others wrote: A17 and replays."""
+"""Attacks with admits that have no effect, and with replays of what others wrote: A17, A18."""
 
 import writer
 from attacks_rules import compare
@@ -9,7 +9,7 @@ from terms import ADDDEV, ADMIT, CREATE, DOCCREATE, DOCDEL, DOCSET, INVITE, RVIN
 
 
 def a17(stage):
-    """A17: admissions without effect on an invite of three uses; it still admits."""
+    """A17: admits without effect on an invite with three uses; it must still admit."""
     attacker = stage.join("member")
     root, invite = attacker.copy.root, Invite.read(stage.links["few"])
     on, before = attacker.on(invite), attacker.copy.heads()
@@ -21,8 +21,8 @@ def a17(stage):
         said = writer.admit(on.id, member, listed, proven, root.map[4])
         _, way = stage.says(attacker, said, after=None, deps=before, settle=0.2)
     stage.note(f"six admits of devices that did not sign: {way}")
-    joins_still(stage, "after six that nobody signed")
-    # A device that is removed goes on as if it had not heard of it.
+    joins_still(stage, "after six unsigned ones")
+    # A removed device continues as if it had not heard of the removal.
     stage.removes(attacker)
     friend, voids = stage.join("many", source="127.0.0.4"), []
     for _ in range(6):
@@ -31,15 +31,15 @@ def a17(stage):
         said = writer.admit(on.id, member, listed, proven, root.map[4])
         void, way = stage.says(attacker, said, after=None, deps=before, settle=0.2)
         voids.append(void)
-    stage.note(f"six admits by somebody removed: {way}")
-    joins_still(stage, "after six by somebody removed")
-    # Somebody who is in brings them, and cites them by what is valid.
+    stage.note(f"six admits by a removed member: {way}")
+    joins_still(stage, "after six by a removed member")
+    # A current member delivers them, and cites them in a valid operation.
     above = friend.device.write(root.id, DOCCREATE, {1: 1, 2: bytes(16)}, friend.grant,
                                 [*friend.copy.heads(), *voids], voids[-1].hlc >> 16)
     friend.enter()
     friend.visitor.announce([*voids, above])
     friend.visitor.settle(2)
-    stage.note(f"a member brings them, and cites them: stored: {stage.is_stored(above)}")
+    stage.note(f"a member delivers and cites them: stored: {stage.is_stored(above)}")
     joins_still(stage, "after six that a member cites")
 
 
@@ -50,7 +50,7 @@ def joins_still(stage, what):
 
 
 def replays(stage):
-    """A18: the payload of every stored operation, under own keys and an own grant."""
+    """A18: the payload of every stored operation, under the attacker's key and grant."""
     attacker = stage.join("member")
     stage.control(attacker)
     attacker.copy = stage.look()
@@ -63,7 +63,7 @@ def replays(stage):
         for grant in sorted(grants):
             o, way = stage.says(attacker, (old.type, old.map), grant, after=None, settle=0.15)
             ways.setdefault(way, []).append(old.type)
-            # Who says again what is one's own says nothing new.
+            # Repeating the attacker's own operations proves nothing.
             own = old.device == attacker.device.id and grant == attacker.grant
             if VERSION > 1 and not own and old.type in (ADMIT, INVITE, CREATE, ADDDEV, RVINV):
                 stage.judge_fault(o, f"type {old.type} again")

@@ -1,4 +1,4 @@
-"""Section 4 of docs/PROTOCOL.md: which authority operations are taken, and which are valid."""
+"""Section 4 of docs/PROTOCOL.md: which authority operations are accepted, and which are valid."""
 
 from dataclasses import replace
 
@@ -13,15 +13,15 @@ from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, FEATURE, GRANT, GRANTS
 class Authority(Terms):
     """The verdicts on a set of authority operations of one document.
 
-    `refused` has the rule for each with a fault, and S-1 for what cites one; such an operation is
-    not in `ops`. `valid` has the ids of what is valid, everything else in `ops` is void.
+    `refused` maps each operation with a fault to the rule it breaks, and what cites one to S-1;
+    these are not in `ops`. `valid` has the ids of the valid operations; the rest of `ops` is void.
     """
 
-    # In a private document members themselves are what section 4 calls devices.
+    # In a private document, members take the place of devices.
     has_devices = True
-    # What is valid, each as it counts: a final end once for each grant (V-10).
+    # The valid operations as they count: a final end once for each grant (V-10).
     in_force = ()
-    # The features that this reader knows (4.0.5).
+    # The features known to this reader (4.0.5).
     known_features = frozenset()
 
     def __init__(self, operations):
@@ -44,7 +44,7 @@ class Authority(Terms):
                 yield o
 
     def take(self, o):
-        """S-1: judged once, when all of its past is here."""
+        """S-1: an operation is judged once, when all of its past is here."""
         if any(c in self.refused for c in self.cited(o)):
             self.refused[o.id] = "S-1"
             return
@@ -57,7 +57,7 @@ class Authority(Terms):
             del self.ops[o.id], self.past[o.id], self.lam[o.id]
 
     def invite(self, o):
-        """The invite that a request, admit or rvinv names, if it is in its past."""
+        """The invite named by a request, admit or rvinv, if it is in the past."""
         return self.knows_as(o, o.map[1], INVITE)
 
     def binding_fault(self, o):
@@ -73,10 +73,10 @@ class Authority(Terms):
     # V-1
 
     def judged(self):
-        """One pass, the strongest first."""
+        """Judges all in one pass, the strongest first."""
         valid, revocations = set(), []
-        # V-6: what is valid only because it is confirmed; and additions of devices that only their
-        # own person has ended, on which what is confirmed may rest.
+        # V-6: what is valid only because it is confirmed; and adddevs that only their own person
+        # has ended, because confirmed operations may rest on them.
         self.kept, self.standing_only, self.displaced, self.in_force = set(), set(), set(), []
         for o in sorted([*self.counted(), *self.counted_again()], key=self.rank):
             if o.type != CREATE and not self.stands(o, valid, revocations):
@@ -88,11 +88,11 @@ class Authority(Terms):
         return valid
 
     def counted(self):
-        """What is judged: behind an unknown feature nothing is (4.0.5)."""
+        """What is judged: nothing after an unknown feature (4.0.5)."""
         return [o for o in self.ops.values() if not self.is_behind_feature(o)]
 
     def counted_again(self):
-        """V-10: each end of an own device as if it cited each other grant where it counts."""
+        """V-10: each end of a device again, as if it cited each other grant where it counts."""
         counted = self.counted()
         ends = [o for o in counted if o.type == RMDEV]
         lines = {e.id: self.line(e.device, self.author(e).member, e) for e in ends}
@@ -110,12 +110,12 @@ class Authority(Terms):
                         yield replace(e, grant=g.id, is_again=True, behind=place)
 
     def gives_own(self, g, device, e):
-        """Whether g gives a device to the member as whose e ends one."""
+        """Whether g gives a device to the member for whom e ends one."""
         given = self.gives(g, device)
         return given and given.member == self.author(e).member
 
     def line(self, device, member, o):
-        """V-12: the phrases behind which a device stands, as far as o knows, the nearest first."""
+        """V-12: the line of phrases before a device that o knows, the nearest first."""
         found = []
         while len(found) < SUCCESSIONS_MAX:
             words = [b for b in self.known(o, ADDDEV) if self.takes_place(b)
@@ -128,28 +128,28 @@ class Authority(Terms):
         return found
 
     def first_given(self, g):
-        """By member the first device that g gives to that one."""
+        """Maps each member to the first device that g gives it."""
         found = {}
         for device, _, _ in self.listed(g):
             found.setdefault(self.gives(g, device).member, device)
         return found
 
     def counts_unlisted(self, e, g):
-        """V-13: whether e is a final end of a phrase that g does not give, and that has linked something as far
-        as g knows, which does not know e."""
+        """V-13: whether e is a final end of a phrase that g does not give, g knows an adddev by the
+        phrase, and g does not know e."""
         member = self.author(e).member
         return (self.is_final_end(e) and not self.gives_own(g, e.device, e) and not self.knows(g, e.id)
                 and any(b.device == e.device and self.author(b).member == member
                         for b in self.known(g, ADDDEV)))
 
     def is_confirmed_by_another(self, o):
-        """V-13: by a valid confirm of another member's that is stronger than o."""
+        """V-13: whether a valid confirm by another member that is stronger than o names it."""
         return any(c.type == CONFIRM and o.id in c.map[1] and self.rank(c) < self.rank(o)
                    and self.author(c).member != self.author(o).member for c in self.in_force)
 
     def has_followed(self, o):
-        """V-12: whether the one right before it has a final end under its grant that names it. V-13: whether
-        somebody else has confirmed it, where it is of a phrase that the grant does not give."""
+        """V-12: whether the phrase before it has a final end under the grant that names it. V-13:
+        whether another member has confirmed it, if the grant does not give its phrase."""
         if not o.behind:
             return True
         root, generation = o.behind
@@ -161,9 +161,9 @@ class Authority(Terms):
                    for e in self.in_force if e.type == RMDEV)
 
     def is_first_for(self, e, g):
-        """Whether g is no adddev, and gives the ended device to the member, or knows what that one has bound
-        and e does not, and knows neither e nor another own revocation of the one by the other that e
-        knows."""
+        """Whether g is no adddev, and gives the ended device to the member or knows a binding by
+        it that e does not know; and g knows neither e nor an earlier own revocation of the same
+        device by the same device that e knows."""
         author, given = self.author(e), self.gives(g, e.map[1])
         return (e.map[1] != e.device and g.type != ADDDEV
                 and (given and given.member == author.member or unknown_additions(self, e, g))
@@ -199,7 +199,7 @@ class Authority(Terms):
         return confirmed
 
     def is_invited_rightly(self, o, valid):
-        """4.0.6, Inviting: the policy in force in its past."""
+        """4.0.6, Inviting: whether the policy in force in its past allows it."""
         role = self.author(o).role
         if role == OWNER:
             return True
@@ -216,20 +216,20 @@ class Authority(Terms):
         return seat and (seat.role, seat.member)
 
     def strongest(self, device):
-        """The seat that says so."""
+        """The strongest seat of a device."""
         return strongest(self, self.in_force, device)
 
     def roles(self):
-        """The strongest role of every member who is in, by a device that may be another's too."""
+        """The strongest role of every member who is in. A device may belong to several members."""
         found = {}
         for seat in held(self, self.in_force):
             found[seat.member] = min(seat.role, found.get(seat.member, seat.role))
         return found
 
     def is_read_only(self):
-        """4.0.5: whether a valid operation is a feature that is not known here."""
+        """4.0.5: whether a valid operation is an unknown feature."""
         return any(o.type == FEATURE and o.map[1] not in self.known_features for o in self.in_force)
 
     def uses(self, invite):
-        """S-6: the different members whom valid admits let in by an invite."""
+        """S-6: the members that valid admits on an invite admitted."""
         return {o.map[2] for o in self.in_force if o.type == ADMIT and o.map[1] == invite}

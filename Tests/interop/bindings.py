@@ -1,23 +1,24 @@
-"""Section 4.0.1 of docs/PROTOCOL.md: devices sign the company they enter in. A-1 to A-4."""
+"""Section 4.0.1 of docs/PROTOCOL.md: devices sign the list that they enter in. A-1 to A-4."""
 
 from notation import H, enc
 from operation import signed
 from terms import ADDDEV, ADMIT, CREATE, REQUEST
 
-# What a list of devices is for; the first byte of what is signed after the name.
+# The use of a device list: the first byte after the name in the signed text.
 FOR_CREATE, FOR_JOINING, FOR_RETURN, FOR_LINKING = 1, 3, 4, 5
 ZEROS = bytes(32)
 
 
 def company(use, workspace, context, answerer, member, devices):
-    """What every device of a list but a recovery device signs. Devices begin with their two keys."""
+    """The text that each device in a list, except a recovery device, signs. An entry starts with
+    the device's two keys."""
     pairs = [[d[0], d[1]] for d in devices]
     return (b"wsx-dev2" + bytes([use]) + workspace + context + answerer + member
             + H(b"wsx-devs2", enc(pairs)))
 
 
 def certificate(recovery_box, device):
-    """What a recovery device signs, once, for the second device."""
+    """The text that a recovery device signs, once, for the second device."""
     return b"wsx-rec1" + recovery_box + device
 
 
@@ -26,12 +27,12 @@ def member_name(first, salt):
 
 
 def proof(workspace, invite, member, devices):
-    """What the invite's key signs."""
+    """The text that the invite's key signs."""
     return b"wsx-inv1" + workspace + invite + member + H(b"wsx-devs1", enc(devices))
 
 
 def situation(a, o):
-    """The use, workspace, context and answerer of an operation's list; None where it has none."""
+    """The use, workspace, context and answerer of an operation's list, or None without a list."""
     if o.type == CREATE:
         return FOR_CREATE, ZEROS, o.map[1] + bytes(16), ZEROS
     if o.type == REQUEST and 6 in o.map:
@@ -78,6 +79,6 @@ def fault(a, o):
 
 
 def old_signature(salt, member, box):
-    """What a device signed in version 1."""
+    """The text that a device signed in version 1."""
     return b"wsx-dev1" + salt + member + box
 

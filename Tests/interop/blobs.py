@@ -1,4 +1,5 @@
-"""Blobs of docs/PROTOCOL.md, defined once more: prints what Tests/BlobStoreTests has typed in.
+"""An independent implementation of blobs (docs/PROTOCOL.md). Prints the expected values of
+Tests/BlobStoreTests.
 
     python3 Tests/interop/blobs.py
 """
@@ -14,7 +15,7 @@ TAG = 16
 
 
 def shape(size):
-    """k and the number of chunks of a blob of so many bytes."""
+    """k and the number of chunks of a blob of `size` bytes."""
     k = 18
     while (count := max(1, -(-size // ((1 << k) - TAG)))) > 16_384:
         k += 1
@@ -22,14 +23,14 @@ def shape(size):
 
 
 def sealed(key, number, plaintext):
-    """One chunk: the nonce is its number in 8 bytes, lowest first, and 16 zeros."""
+    """Seals one chunk. The nonce is its number as 8 little-endian bytes, and 16 zeros."""
     nonce = struct.pack("<Q", number) + bytes(16)
     cipher = ChaCha20Poly1305(hchacha20(key, nonce[:16]))
     return cipher.encrypt(bytes(4) + nonce[16:], plaintext, b"")
 
 
 def top(hashes):
-    """Level by level; an odd node goes up as it is."""
+    """The root of a tree, level by level; an odd node moves up unchanged."""
     while len(hashes) > 1:
         pairs = [hashes[i : i + 2] for i in range(0, len(hashes), 2)]
         hashes = [H(b"wsx-node1", *pair) if len(pair) == 2 else pair[0] for pair in pairs]
@@ -52,7 +53,7 @@ def blob(key, plaintext):
 
 
 def text(size):
-    """The bytes of a test's file."""
+    """The content of a test file."""
     return bytes((i * 7 + (i >> 8)) & 0xFF for i in range(size))
 
 

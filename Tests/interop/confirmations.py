@@ -1,4 +1,4 @@
-"""Histories of what somebody stronger has confirmed (V-6): it stays when its author gives it up."""
+"""Histories of V-6: what someone stronger has confirmed stays if its author gives it up."""
 
 import writer
 from histories import history, remove, rmdev
@@ -13,7 +13,7 @@ def confirming(*operations):
 
 
 def ends(who):
-    """The words by which somebody gives up a device or the membership."""
+    """The operations with which someone gives up a device or their membership."""
     return (LEAVE, {1: []}), rmdev(who.device)
 
 
@@ -21,7 +21,7 @@ CHANNEL = (DOCCREATE, {1: 1, 2: bytes(16)})
 
 
 class Doorkeeper:
-    """A world in which Bob answers a newcomer, makes a channel, and goes as if he had not."""
+    """A world in which Bob admits a newcomer, makes a channel, and then leaves as if he had not."""
 
     def __init__(self, *roles, bob=MEMBER, linked=False):
         self.w = w = World()
@@ -60,7 +60,7 @@ def confirmed_by_an_admin():
 
 @history
 def confirmed_by_who_may():
-    """A-30: an admin, of what is in the past, once, and is something that others build on."""
+    """A-30: by an admin, each id once, of operations in the past that others build on."""
     w = World()
     admin, bob = w.join(ADMIN), w.join(MEMBER)
     before = list(w.ops)
@@ -78,7 +78,7 @@ def confirmed_by_who_may():
 
 @history
 def confirmed_by_nobody_stronger():
-    """Who only knows it confirms nothing, nor does an admin who is weaker than its author."""
+    """Knowing an operation does not confirm it, nor does an admin weaker than its author."""
     for n in range(2):
         d = Doorkeeper(bob=ADMIN)
         weak = d.w.join(ADMIN)
@@ -111,7 +111,7 @@ def confirmed_and_taken_by_somebody_else():
 
 @history
 def confirmed_by_an_invite_of_a_member():
-    """Who came in by it stays, and nobody comes in by it any more."""
+    """Those who joined by the invite stay, and nobody can join by it any more."""
     for n in range(2):
         w = World()
         admin, bob, eve = w.join(ADMIN), w.join(MEMBER), w.join(MEMBER)
@@ -129,7 +129,7 @@ def confirmed_by_an_invite_of_a_member():
 
 @history
 def confirmed_by_nobody_who_only_knows_it():
-    """Who has lost a device makes it count again by no accomplice whom honest people cite."""
+    """A lost device's finder cannot make it count again with an accomplice that others cite."""
     w = World()
     admin, bob, eve = w.join(ADMIN), w.join(MEMBER), w.join(MEMBER)
     on = w.invite(w.owner, MEMBER, uses=9)
@@ -142,7 +142,7 @@ def confirmed_by_nobody_who_only_knows_it():
 
 @history
 def confirmed_of_a_linked_device():
-    """What the linked device did stays, and the device goes; what it does later is void."""
+    """The linked device goes, and what it did stays; what it does later is void."""
     for n in range(2):
         d = Doorkeeper(ADMIN, linked=True)
         d.w.write(d.others[0], confirming(d.admit, d.channel), "valid")
@@ -164,7 +164,7 @@ def confirmed_of_a_linked_device_of_somebody_removed():
 
 @history
 def confirmed_and_a_members_invite_is_ended():
-    """An rvinv of a member takes back whom nobody confirmed, an admin's everybody."""
+    """A member's rvinv takes back only unconfirmed admits; an admin's takes back all."""
     for by_admin in (False, True):
         w = World()
         admin, bob, eve = w.join(ADMIN), w.join(MEMBER), w.join(MEMBER)
@@ -194,7 +194,7 @@ def confirmed_and_an_invite_that_was_known():
 
 @history
 def confirmed_end_of_an_own_part():
-    """Whoever has left ends that part no second time, as if before what the first end knew."""
+    """Someone who left cannot end the same part again, backdated to before the first end."""
     for n in range(2):
         for again in range(2):
             w = World()
@@ -203,7 +203,7 @@ def confirmed_end_of_an_own_part():
             w.write(admin, remove(eve.member), "valid")
             last = w.write(admin, ends(admin)[n], "valid")
             w.write(w.owner, confirming(last), "valid")
-            # Of a device that has revoked itself the person may leave with what else is theirs.
+            # After a device revoked itself, the person may still leave with the rest.
             w.write(admin, ends(admin)[again], "void", knows=before, after=None)
             assert not w.disagreements(), w.disagreements()
     return w
@@ -211,7 +211,7 @@ def confirmed_end_of_an_own_part():
 
 @history
 def confirmed_end_of_an_own_part_that_others_know_too():
-    """A confirm that knows both takes neither: then the stronger counts, as if nobody had confirmed."""
+    """A confirm that knows both ends takes neither: the stronger counts, as without a confirm."""
     w = World()
     admin, eve = w.join(ADMIN), w.join(MEMBER)
     before = list(w.ops)

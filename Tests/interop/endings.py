@@ -1,4 +1,4 @@
-"""Histories of ends: removals, departures, features, with the verdict on what matters."""
+"""Histories of ends: removals, departures and features, with the expected verdicts."""
 
 import writer
 from histories import history, remove, rmdev
@@ -11,7 +11,7 @@ from writer import Device
 
 @history
 def a_strangers_device():
-    """A16: rmdev of what is bound to nobody, or to somebody else; adddev of another's device."""
+    """A16: rmdev of an unbound or someone else's device; adddev of another member's device."""
     w = World()
     mina, joon = w.join(MEMBER), w.join(MEMBER)
     w.write(mina, rmdev(Device()), "A-22")
@@ -26,7 +26,7 @@ def a_strangers_device():
 
 @history
 def two_bind_one_device():
-    """Each counts: both had its key."""
+    """Both bindings count: both members had its key."""
     w = World()
     on, new = w.invite(w.owner, MEMBER), Device()
     mina, before = w.join(MEMBER), list(w.ops)
@@ -37,7 +37,7 @@ def two_bind_one_device():
 
 @history
 def a_removal_and_what_did_not_know_of_it():
-    """Removal ends operations and invites; void are those who were let in by them."""
+    """A removal ends operations and invites; admits on those invites are void."""
     w = World()
     admin = w.join(ADMIN)
     on = w.invite(admin, MEMBER)
@@ -52,7 +52,7 @@ def a_removal_and_what_did_not_know_of_it():
 
 @history
 def a_departure_that_a_linked_device_knows():
-    """Leave: a chain of adddevs leads back to the grant, which did not know of it."""
+    """Leave: a chain of adddevs leads back to the grant, which did not know it."""
     w = World()
     mina = w.join(MEMBER)
     w.write(mina, (LEAVE, {1: []}), "valid")
@@ -78,7 +78,7 @@ def a_lesser_leave_keeps_the_greater_device():
 
 @history
 def a_replacing_grant():
-    """It reaches every admit of its subject, known or not, and other grants that it knows."""
+    """It hits every admit of its subject, known or not, and the other grants that it knows."""
     w = World()
     on, new = w.invite(w.owner, MEMBER, uses=9), Device()
     before = list(w.ops)
@@ -96,7 +96,7 @@ def a_replacing_grant():
 
 @history
 def features():
-    """A-6, A-7, A-28, G14: behind an unknown one only A-5; a void one changes nothing."""
+    """A-6, A-7, A-28, G14: after an unknown feature only A-5; a void one changes nothing."""
     w = World()
     admin = w.join(ADMIN)
     w.write(admin, (FEATURE, {1: 1}), "A-28")
@@ -112,14 +112,14 @@ def features():
     assert not w.judged().is_read_only()
     w.write(w.owner, (FEATURE, {1: 1}), "valid", knows=[o for o in w.ops if o.type == WSSET])
     assert w.judged().is_read_only()
-    # Behind a feature that is valid and not known nothing is counted.
+    # Nothing counts after a valid unknown feature.
     w.write(w.owner, (WSSET, {4: 1}), "void", knows=[o for o in w.ops if o.type == FEATURE][-1:])
     return w
 
 
 @history
 def requests_have_a_bound():
-    """A-10: sixteen on an invite of one use, without those of whom somebody removed."""
+    """A-10: sixteen on an invite with one use, not counting those of removed members."""
     w = World()
     on = w.invite(w.owner, MEMBER, uses=1, approve=True)
     asked = [w.ask(w.owner, on, Device(), "valid") for _ in range(16)]
@@ -155,12 +155,12 @@ def parts_recuts_and_ends_of_invites():
 
 @history
 def what_is_linked_behind_a_departure():
-    """Leave: the chain of adddevs leads back to a grant that did not know of it."""
+    """Leave: the chain of adddevs leads back to a grant that did not know it."""
     w = World()
     mina = w.join(MEMBER)
     second, _ = w.link(mina)
     w.write(second, (LEAVE, {1: []}), "valid")
-    # The older device is stronger, and goes on; what it links now is weaker, and does not.
+    # The older device is stronger and continues; what it links now is weaker and does not.
     third, _ = w.link(mina, expect="valid")
     w.link(third, expect="void")
     return w
@@ -168,7 +168,7 @@ def what_is_linked_behind_a_departure():
 
 @history
 def a_device_of_two_is_revoked_by_one():
-    """rmdev reaches what its own member's device did, and an admin's everything."""
+    """A member's rmdev hits what the device did for that member, an admin's hits everything."""
     w = World()
     on, new = w.invite(w.owner, MEMBER), Device()
     mina, before = w.join(MEMBER), list(w.ops)
@@ -183,7 +183,7 @@ def a_device_of_two_is_revoked_by_one():
 
 @history
 def an_invite_ends_with_who_made_it():
-    """An admit is as weak as its invite, whoever writes it."""
+    """An admit is no stronger than its invite, no matter who writes it."""
     w = World()
     first, second = w.join(ADMIN), w.join(ADMIN)
     on = w.invite(second, MEMBER)
@@ -195,7 +195,7 @@ def an_invite_ends_with_who_made_it():
 
 @history
 def somebody_who_was_rejected():
-    """A-13: a removal of who asked; only an admin changes its mind."""
+    """A-13: a removal of the person who asked; only an admin can change that decision."""
     w = World()
     member, new = w.join(MEMBER), Device()
     on = w.invite(w.owner, MEMBER, approve=True)

@@ -1,4 +1,4 @@
-"""Section 4.0.2 of docs/PROTOCOL.md: faults. Each function names the rule that is broken."""
+"""Section 4.0.2 of docs/PROTOCOL.md: faults. Each function returns the broken rule."""
 
 from notation import H
 from revocations import is_kept
@@ -7,7 +7,7 @@ from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, CUTPART, DOCCREATE, DO
                    GRANT, GRANTS, GUEST, INVITE, LEAVE, MEMBER, OWNER, RECUT, REKEY, REMOVE, REQUEST,
                    RMDEV, RVINV, WSDEL, WSSET)
 
-# The rows that ask for a role alone.
+# The rows that only require a role.
 PLAIN = {**dict.fromkeys((DOCCREATE, DOCSET, DOCDEL), ("A-26", MEMBER)),
          **dict.fromkeys((WSSET, REKEY), ("A-27", ADMIN)),
          **dict.fromkeys((WSDEL, FEATURE), ("A-28", OWNER)), CUTPART: ("A-29", GUEST)}
@@ -29,7 +29,7 @@ def fault(a, o):
 
 
 def is_framed(a, o):
-    """A-5. A grant behind a feature may have a form of its own; then it lists nobody for us."""
+    """A-5. A grant after a feature may have an unknown form; then it lists nobody here."""
     if o.type == CREATE:
         if not is_well_formed(o):
             return False
@@ -69,7 +69,7 @@ def request(a, o, author):
 
 
 def subject(a, o):
-    """Whom a remove or an admit is about, and who leaves."""
+    """The member that a remove, admit or leave is about."""
     return a.author(o).member if o.type == LEAVE else o.map[1 if o.type == REMOVE else 2]
 
 
@@ -92,7 +92,7 @@ def admit(a, o, author):
 
 
 def is_answer(asked, o):
-    """A-14: whether an admit lets in exactly who asked."""
+    """A-14: whether an admit admits exactly what the request asked for."""
     return (asked is not None and 6 not in asked.map
             and (asked.map[1], asked.map[2]) == (o.map[1], o.map[2])
             and [d[:2] for d in asked.map[3]] == [d[:2] for d in o.map[3]])
@@ -116,7 +116,7 @@ def adddev(a, o, author):
 
 
 def with_key(rule, key):
-    """A-18: what admit and adddev name as their key was introduced."""
+    """A-18: the key that an admit or adddev names must be introduced."""
     def both(a, o, author):
         known = any(a.introduces(p) == o.map[key] for p in map(a.ops.get, a.past[o.id]))
         return rule(a, o, author) or broken("A-18", known)
@@ -132,7 +132,7 @@ def grant(a, o, author):
     if not a.drops(o):
         return None
     ranks = [role for g in a.known(o, *GRANTS) for _, m, role in a.listed(g) if m == subject]
-    # That 2 is not empty stands in the amendments alone: without it nobody would be owner.
+    # 2 must not be empty, or the workspace would have no owner.
     return broken("A-20", author.role == OWNER, o.map[3] == OWNER, o.map[2], o.map[5],
                   any(role <= MEMBER for role in ranks),
                   are_own(a, o.map[5], author.member, past))
@@ -198,7 +198,7 @@ RULES = {INVITE: invite, REQUEST: request, ADMIT: with_key(admit, 5), ADDDEV: wi
 
 
 def cuts(a, o):
-    """What a revocation keeps, with its parts (4.0.6); None where these are not those it names."""
+    """The cuts that a revocation keeps, with its parts (4.0.6); None if the parts do not match."""
     own = {GRANT: 6, REMOVE: 2, RMDEV: 2, LEAVE: 1, RECUT: 2}.get(o.type)
     if o.type != REMOVE or o.map[5] == 0:
         return listed(o.map[own]) if own else []

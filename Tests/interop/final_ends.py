@@ -1,5 +1,4 @@
-"""Histories of phrases that were replaced and of devices that their person revoked, and of grants that
-did not know of it (V-10)."""
+"""Histories of V-10: replaced phrases and revoked devices, and grants that did not know it."""
 
 import writer
 from confirmations import confirming
@@ -13,7 +12,7 @@ from writer import Device
 
 
 def member_with_phrase():
-    """A workspace with an admin, and a member who has a phrase and a computer."""
+    """A workspace with an admin, and a member with a phrase and a computer."""
     w = World()
     admin = w.join(ADMIN)
     phrase = Device()
@@ -40,7 +39,7 @@ def ends_of_content(w, old, grant, least=MEMBER):
 
 @history
 def a_promotion_that_did_not_know_of_the_new_phrase():
-    """The old one is out under the new grant; the new one has what the adddev gave it."""
+    """The old phrase is out under the new grant; the new one keeps what the adddev gave it."""
     w, _, old, mina = member_with_phrase()
     before = list(w.ops)
     new, end = replaced(w, old)
@@ -50,7 +49,7 @@ def a_promotion_that_did_not_know_of_the_new_phrase():
     assert a.standing(new.device.id) == (MEMBER, mina.member)
     assert a.standing(mina.device.id) == (ADMIN, mina.member)
     w.write(mina.under(g), (WSSET, {5: 1}), "valid")
-    # Who has the old words writes as if before that.
+    # Someone with the old words writes backdated operations.
     apart = [*before, g]
     w.write(old.under(g), (WSSET, {5: 0}), "void", knows=apart, after=None)
     thief, _ = w.link(old.under(g), expect="void", knows=apart, after=None)
@@ -63,7 +62,7 @@ def a_promotion_that_did_not_know_of_the_new_phrase():
 
 @history
 def a_demotion_that_did_not_know_of_the_new_phrase():
-    """What replaces takes the new phrase with the old grant; the end counts under the new one."""
+    """The replacing grant takes the new phrase with the old grant; the end counts under it."""
     w, _, old, mina = member_with_phrase()
     before = list(w.ops)
     new, added = w.link(old, expect="void", takes_place=True)
@@ -73,11 +72,11 @@ def a_demotion_that_did_not_know_of_the_new_phrase():
     assert a.standing(old.device.id) is None and a.standing(new.device.id) is None
     assert a.standing(mina.device.id) == (GUEST, mina.member)
     assert ends_of_content(w, old, g, GUEST) == [end.id]
-    # An admin heals that by a grant that knows the new phrase.
+    # An admin repairs this with a grant that knows the new phrase.
     said = writer.grant(mina.member, [new.device.id, mina.device.id], GUEST, True)
     w.write(w.owner, said, "valid")
     assert w.judged().standing(new.device.id) == (GUEST, mina.member)
-    # What knows of the end may not list the old one.
+    # A grant that knows the end may not list the old phrase.
     given(w, old, mina, GUEST, None, expect="A-19")
     return w
 
@@ -99,7 +98,7 @@ def a_transfer_to_who_had_replaced_a_phrase():
 
 @history
 def a_transfer_that_keeps_a_phrase_that_was_replaced():
-    """A device of the second list of a transfer has a grant by it, too."""
+    """A transfer is also a grant for the devices of its second list."""
     w, old, phone = scene()
     joon = w.join(MEMBER)
     before = list(w.ops)
@@ -114,7 +113,7 @@ def a_transfer_that_keeps_a_phrase_that_was_replaced():
 
 @history
 def a_removal_and_a_return_that_did_not_know_of_the_new_phrase():
-    """The end has no effect under the first grant, for a removal hits it, and under the second."""
+    """A removal hits the end under the first grant, but it counts under the second."""
     w, _, old, mina = member_with_phrase()
     before = list(w.ops)
     w.link(old, expect="void", takes_place=True)
@@ -130,7 +129,7 @@ def a_removal_and_a_return_that_did_not_know_of_the_new_phrase():
 
 @history
 def a_removal_and_no_return():
-    """Where no grant that is left lists it, the end has no effect."""
+    """If no remaining grant lists the phrase, the end has no effect."""
     w, _, old, mina = member_with_phrase()
     before = list(w.ops)
     w.link(old, expect="void", takes_place=True)
@@ -141,7 +140,7 @@ def a_removal_and_no_return():
 
 @history
 def two_final_ends():
-    """The one with the smaller (lam, id) counts, under both grants."""
+    """The end with the smaller (lam, id) counts, under both grants."""
     w, admin, old, mina = member_with_phrase()
     before = list(w.ops)
     _, added = w.link(old, expect="valid", takes_place=True)
@@ -157,7 +156,7 @@ def two_final_ends():
 
 
 def backdated(is_confirmed):
-    """The old words end the old phrase once more, under the stronger grant, as if before all."""
+    """The old words end the old phrase again, under the stronger grant, backdated."""
     w, admin, old, mina = member_with_phrase()
     before = list(w.ops)
     w.invite(admin, MEMBER)
@@ -177,19 +176,19 @@ def backdated(is_confirmed):
 
 @history
 def an_end_as_if_before_that_which_nobody_answers():
-    """It takes the new phrase, as it would under the same grant."""
+    """A backdated end takes the new phrase, as it would under the same grant."""
     return backdated(False)
 
 
 @history
 def an_end_as_if_before_that_which_is_answered():
-    """A confirm of a final end hits every other end of that device that does not know it."""
+    """A confirm of a final end hits every other end of that device that does not know the end."""
     return backdated(True)
 
 
 @history
 def a_confirmed_revocation_of_the_new_phrase_by_the_old_one():
-    """V-6: it is never kept, though who confirmed it had not heard of the end of the old one."""
+    """V-6: it is never kept, even if its confirmer had not heard of the old phrase's end."""
     w, admin, old, _ = member_with_phrase()
     new, _ = w.link(old, expect="valid", takes_place=True)
     known = list(w.ops)
@@ -204,7 +203,7 @@ def a_confirmed_revocation_of_the_new_phrase_by_the_old_one():
 
 @history
 def an_end_that_knows_no_successor_is_no_final_one():
-    """It counts where it was written: who is given a role again holds it."""
+    """It counts only under its own grant: a new grant for the same phrase is not affected."""
     w, _, old, mina = member_with_phrase()
     before = list(w.ops)
     w.write(old, rmdev(old.device), "valid")
@@ -215,7 +214,7 @@ def an_end_that_knows_no_successor_is_no_final_one():
 
 @history
 def a_final_end_of_a_device_that_another_member_has_too():
-    """It is of the member as whose it was written: nobody else's grant is touched."""
+    """It only counts for the member as whose device it was written, not for the other's grant."""
     w = World()
     joon, before = w.join(MEMBER), list(w.ops)
     phrase = Device()
@@ -232,7 +231,7 @@ def a_final_end_of_a_device_that_another_member_has_too():
 
 @history
 def a_promotion_that_did_not_know_of_a_revoked_device():
-    """The words revoke the computer. Who has found it has nothing by the new role."""
+    """The phrase revokes the computer. The finder gains nothing from the new role."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     w.write(words, rmdev(mina.device), "valid")
@@ -249,7 +248,7 @@ def a_promotion_that_did_not_know_of_a_revoked_device():
 
 @history
 def a_promotion_that_did_not_know_of_a_weaker_word():
-    """What the computer says of the words ends nothing there either."""
+    """The computer's rmdev of the phrase ends nothing there either."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     w.write(mina, rmdev(words.device), "valid")
@@ -262,7 +261,7 @@ def a_promotion_that_did_not_know_of_a_weaker_word():
 
 @history
 def a_promotion_that_did_not_know_of_the_second_of_two_words():
-    """Only the first one counts again. That is known, and a device that is barred cannot be listed."""
+    """Only the first counts again. The grant knows it, and a barred device cannot be listed."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     gone = w.write(w.owner, remove(mina.member), "valid")
@@ -278,7 +277,7 @@ def a_promotion_that_did_not_know_of_the_second_of_two_words():
 
 @history
 def a_revocation_by_a_device_that_two_have_linked():
-    """V-10: it counts again under no adddev. Where the one that it cites goes, so does the word."""
+    """V-10: it counts again under no adddev. It is void if the adddev that it cites is void."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     phone, one = w.link(mina, expect="void")
@@ -292,7 +291,7 @@ def a_revocation_by_a_device_that_two_have_linked():
 
 @history
 def an_admins_word_of_a_device_that_others_have_too():
-    """Counted again under an admin's grant, it ends the device for its author's member alone."""
+    """Counted again under an admin's grant, it ends the device only for its author's member."""
     w = World()
     ann, bob = w.join(MEMBER), w.join(MEMBER)
     before, tablet = list(w.ops), Device()

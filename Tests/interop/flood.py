@@ -1,7 +1,7 @@
-"""Pouring operations onto a node, and watching what it uses meanwhile.
+"""Floods a node with operations, and measures what it uses meanwhile.
 
-WSX_FLOOD          how many operations, 100,000 without it
-WSX_FLOOD_SECONDS  how long at most, 180 without it
+WSX_FLOOD          number of operations (default 100,000)
+WSX_FLOOD_SECONDS  time limit in seconds (default 180)
 """
 
 import os
@@ -15,13 +15,13 @@ from terms import CUTPART, DOCCREATE, RMDEV
 
 FLOOD = int(os.environ.get("WSX_FLOOD", "100000"))
 SECONDS = int(os.environ.get("WSX_FLOOD_SECONDS", "180"))
-# What 11.7 grants to somebody who is out, in KiB of memory and of disk; and a call's patience.
+# Limits of 11.7 for a removed member, in KiB of memory and of disk; and the limit of a local call.
 ROOM_KIB, PATIENCE_MS = 16 * 1024, 2_000
 CHUNK = 100
 
 
 class Watch(threading.Thread):
-    """What the node uses, and how long local calls take, while an attack goes on."""
+    """Measures the node's resources, and the time of local calls, during an attack."""
 
     def __init__(self, stage):
         super().__init__(daemon=True)
@@ -50,16 +50,16 @@ class Watch(threading.Thread):
         stage, stored = self.stage, self.count() - self.stored
         grown = [most - before for most, before in zip(self.most, self.before, strict=True)]
         stage.note(f"{what}: {sent} sent in {seconds:.0f} s, {stored} more stored; memory "
-                   f"+{grown[0]} KiB, disk +{grown[1]} KiB, processor {grown[2]} ms; "
+                   f"+{grown[0]} KiB, disk +{grown[1]} KiB, CPU {grown[2]} ms; "
                    f"{self.calls} calls, the slowest {self.slowest} ms (before: {self.quiet} ms)")
         stage.judge(grown[0] > ROOM_KIB or grown[1] > ROOM_KIB,
                     f"{what}: memory or disk grow by more than {ROOM_KIB} KiB", "bounded")
         stage.judge(self.slowest > PATIENCE_MS + self.quiet or self.failed > 0,
-                    f"{what}: local calls wait ({self.failed} failed)", "served meanwhile")
+                    f"{what}: local calls are slow ({self.failed} failed)", "served meanwhile")
 
 
 class Flood:
-    """Operations by one who was removed, in all the shapes that 11.7 names."""
+    """Operations by a removed member, in all shapes that 11.7 names."""
 
     def __init__(self, attacker, heads):
         self.a, self.heads, self.root = attacker, heads, attacker.copy.root.id
@@ -78,7 +78,7 @@ class Flood:
         if shape == "one log":
             return [self.write(device, self.doc(), grant, self.heads) for _ in range(CHUNK)]
         if shape == "large":
-            # 300 cuts of about 55 bytes each: 16 KiB.
+            # 300 cuts of about 55 bytes each are 16 KiB.
             cuts = [[device.id, 0, [[self.root, n, bytes(16)] for n in range(300)]]]
             return [self.write(device, (CUTPART, {1: cuts}), grant, self.heads, None)
                     for _ in range(CHUNK // 5)]
@@ -98,9 +98,9 @@ SHAPES = ("incarnations", "one log", "large", "keys", "faults")
 
 
 def pour(stage, courier, chunks, most, seconds, announced=False):
-    """Brings what `chunks` makes, over as many links as it takes. How many were brought.
+    """Delivers what `chunks` makes, over as many links as needed. Returns the number delivered.
 
-    `courier` makes a link. What is announced counts where the node pulled it.
+    `courier` makes a link. An announced operation counts once the node pulls it.
     """
     sent, links, refused, ends, v = 0, 0, 0, {}, None
     end = time.monotonic() + seconds
@@ -121,12 +121,12 @@ def pour(stage, courier, chunks, most, seconds, announced=False):
             ends[v.ended] = ends.get(v.ended, 0) + 1
             v.close()
             v = None
-    stage.note(f"{links} links, ends: {ends}, {refused} times not answered")
+    stage.note(f"{links} links, ends: {ends}, {refused} times no answer")
     return sent
 
 
 def couriers(stage, removed):
-    """Who may bring what somebody removed has written: that one, a newcomer, and a friend inside."""
+    """The ways to deliver what a removed member wrote: that member, a newcomer, and a member."""
     friend = stage.join("many", source="127.0.0.4")
     stranger = Attacker(stage.links["member"], source="127.0.0.3")
     stranger.copy = removed.copy

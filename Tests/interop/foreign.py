@@ -1,6 +1,6 @@
-"""A foreign peer that joins a workspace, reads its authority document, and says what it likes.
+"""A foreign peer that joins a workspace, reads its authority document, and sends anything.
 
-Sections 5.3 to 5.6 of docs/PROTOCOL.md; one link, one workspace.
+Sections 5.3 to 5.6 of docs/PROTOCOL.md, for one link and one workspace.
 """
 
 import socket
@@ -22,7 +22,7 @@ CODES = "open admitted pending invalid expired used busy".split()
 
 
 class Copy:
-    """The authority document as it is held here."""
+    """The attacker's copy of the authority document."""
 
     def __init__(self):
         self.ops, self.at = {}, {}
@@ -48,7 +48,7 @@ class Copy:
 
 
 class Visitor:
-    """One device of the attacker on one link."""
+    """One device of the attacker, on one link."""
 
     def __init__(self, address, psk, device, copy=None, source=None, timeout=8):
         self.device, self.copy = device, copy or Copy()
@@ -73,7 +73,7 @@ class Visitor:
             self.ended = self.ended or f"closed ({type(error).__name__})"
 
     def receive(self):
-        """The next message that is not a matter of course, or None at the end of the link."""
+        """The next message that is not handled automatically, or None at the end of the link."""
         while True:
             try:
                 kind, fields = self.peer.receive()
@@ -99,7 +99,7 @@ class Visitor:
                 return message
 
     def settle(self, seconds=2.0):
-        """Listens until nothing has come for a while. Whether the link stands."""
+        """Listens until nothing arrives for a while. Returns whether the link is still open."""
         self.peer.socket.settimeout(seconds)
         self.ended = None
         while self.receive():
@@ -112,7 +112,7 @@ class Visitor:
     # 5.6
 
     def knock(self, invite):
-        """join1, and the authority document if it is answered by 0. The code of the answer."""
+        """Sends join1, and pulls the authority document if the answer is 0. Returns the code."""
         self.send(JOIN1, invite.hello(self.peer.handshake_hash))
         message = self.until(RESULT)
         if not message:
@@ -129,7 +129,7 @@ class Visitor:
         self.send(WS_OPEN, {1: OURS, 2: tag, 3: ZEROS, 5: ZEROS})
 
     def pull(self, tips):
-        """Everything up to some tips of the authority document."""
+        """Pulls everything up to some tips of the authority document."""
         wanted = [t for t in tips if not any(i[:16] == t[3][:16]
                                              for i in self.copy.ids(t[0], t[1], t[2]))]
         logs = [[self.workspace, t[0], t[1], t[2], t[3][:16], []] for t in wanted]
@@ -160,7 +160,7 @@ class Visitor:
     # 5.4
 
     def keep(self, operations):
-        """What may be served, by log."""
+        """Keeps operations by log, to serve them later."""
         logs = {}
         for o in operations:
             logs.setdefault((o.device, o.inc), []).append(o)
@@ -169,18 +169,18 @@ class Visitor:
         return logs
 
     def push(self, operations):
-        """Live; kept to be served, too."""
+        """Sends operations live, and keeps them."""
         runs = [write_run(self.workspace, log) for log in self.keep(operations).values()]
         self.send(OPS, {1: OURS, 2: 0, 3: runs, 4: True}, 1)
 
     def announce(self, operations):
-        """Tells the tips, so that the node may pull what it wants."""
+        """Sends the tips, so that the node can pull what it wants."""
         last = [log[-1] for log in self.keep(operations).values()]
         tips = sorted([o.device, o.inc, o.seq, o.id[:16]] for o in last)
         self.send(TIPS, {1: OURS, 2: [[self.workspace, tips]], 3: True})
 
     def serve(self, fields):
-        """Answers a pull with what was announced."""
+        """Answers a pull from the announced operations."""
         runs = []
         for document, device, inc, seq, _, have in fields[3]:
             held = max((h[0] for h in have), default=-1)
@@ -192,12 +192,12 @@ class Visitor:
 
 
 def tips_in(result):
-    """The tips of join_result are written like those of `tips`, which 5.3 does not say."""
+    """The tips of join_result have the same form as in `tips`, which 5.3 does not say."""
     return [tip for _, tips in result.get(3) or [] for tip in tips]
 
 
 def fragments(message, class_):
-    """Frames of one fragment each."""
+    """Splits a message into frames of one fragment each."""
     parts = [message[i : i + 16_384] for i in range(0, len(message), 16_384)]
     for place, part in enumerate(parts):
         last = 4 if place == len(parts) - 1 else 0

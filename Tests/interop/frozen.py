@@ -1,9 +1,9 @@
-"""Reads the frozen vector file and agrees with it.
+"""Checks the frozen vector file.
 
     frozen.py FILE
 
-The file is what the program once made. Every header, id, signature, sealed payload, box, verdict
-and digest in it is made again here, so that a format cannot change by accident.
+The program once generated the file. Every header, id, signature, sealed payload, box, verdict and
+digest in it is computed again here, so that no format can change by accident.
 """
 
 import json
@@ -35,7 +35,7 @@ class Workspace:
                    if o.kind == MAILBOX), "the mailbox"
 
     def is_valid(self, o):
-        """V-1 for what decides, V-5 for what is said."""
+        """V-1 for authority operations, V-5 for content."""
         a = self.authority
         if o.kind == AUTHORITY:
             return o.id in a.valid
@@ -43,11 +43,11 @@ class Workspace:
         return ends is not None and all(self.survives(o, r) for r in ends)
 
     def least(self, o):
-        """The weakest role that may write: guests everywhere but in public channels and names."""
+        """The weakest role that may write: guest, except in public channels and names."""
         return MEMBER if o.document in self.members_alone else GUEST
 
     def author(self, o):
-        """The member whose device wrote something; None where its grant is not for the device."""
+        """The member of the device that wrote an operation; None if its grant lacks the device."""
         a = self.authority
         grant = a.ops.get(o.grant)
         given = a.gives(grant, o.device) if grant and grant.type in GRANTS else None
@@ -61,18 +61,18 @@ class Workspace:
             keys, self)
 
     def ends(self, member):
-        """The valid removals and departures of somebody."""
+        """The valid removes and leaves of a member."""
         a = self.authority
         return {e.id for e in a.in_force
                 if e.type == REMOVE and e.map[1] == member
                 or e.type == LEAVE and a.author(e).member == member}
 
     def grant_past(self, o):
-        """What the grant in a header knows."""
+        """The past of the grant in a header."""
         return self.authority.past.get(o.grant, set())
 
     def past_of_grant(self, id_):
-        """What a grant knows; nothing where it is none."""
+        """The past of a grant; empty if the id is not a grant."""
         o = self.authority.ops.get(id_)
         return self.authority.past[id_] if o is not None and o.type in GRANTS else set()
 
@@ -93,7 +93,7 @@ class Workspace:
         return any(o.id in self.past_of_tip(o.log, e[3], e[4]) for e in tips)
 
     def past_of_tip(self, log, seq, prefix):
-        """The operation named by a cut and everything before it on its branch."""
+        """The operation that a cut names, and everything before it on its branch."""
         named = [o for o in self.ops.values()
                  if o.log == log and o.seq == seq and o.id[:16] == prefix]
         found = set()
@@ -130,7 +130,7 @@ class Workspace:
 
 
 def check_chain(operations):
-    """Section 2: every log is a chain that its signatures cover."""
+    """Section 2: every log is a chain covered by its signatures."""
     known = {o.id: o for o in operations}
     covered = set()
     for o in operations:
@@ -138,14 +138,14 @@ def check_chain(operations):
             before = known[o.previous]
             assert before.log == o.log and before.seq + 1 == o.seq and before.hlc < o.hlc
         if o.kind == AUTHORITY:
-            assert o.is_signed, "an authority operation verifies by itself"
+            assert o.is_signed, "an authority operation must be signed itself"
         if not o.is_signed:
             continue
         at = o
         while at and at.seq // SEGMENT == o.seq // SEGMENT:
             covered.add(at.id)
             at = known.get(at.previous)
-    assert covered == set(known), "every operation is covered by a signature"
+    assert covered == set(known), "every operation must be covered by a signature"
 
 
 def with_earlier(operations):
@@ -159,7 +159,7 @@ def with_earlier(operations):
 
 
 def check_sealed(o, entry, keys, private_keys):
-    """Sections 3.2, 3.4: what payloads seal, where a key is given."""
+    """Sections 3.2, 3.4: the plaintext of payloads whose key is given."""
     if o.kind == PRIVATE:
         plaintext = private_plaintext(o, private_keys)
     elif o.kind == CONTENT and o.keyid in keys:

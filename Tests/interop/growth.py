@@ -1,9 +1,9 @@
-"""Growth by a member: what each operation costs a node as they become many, and what others feel.
+"""Growth by a member: the cost of each operation as they become many, and the effect on others.
 
-What a member writes others keep, some kinds of it as fast as shares allow (S-8, S-9): where the node
-says that a member's operations wait, no more is brought. What is judged here is that an operation
-costs what the one before cost, that memory stays near what was sent, that others are served
-meanwhile, and that the home starts. WSX_FLOOD_SECONDS is that of flood.py.
+Others keep what a member writes, some kinds only as fast as shares allow (S-8, S-9): once the node
+reports that a member's operations wait, no more are delivered. This judges that the cost per
+operation does not grow, that memory stays near the amount sent, that others are served meanwhile,
+and that the home starts. WSX_FLOOD_SECONDS is as in flood.py.
 """
 
 import contextlib
@@ -21,15 +21,15 @@ from notation import enc
 from runs import write_run
 from stage import Stage
 
-# Others wait so long at most, in ms, beyond what they waited before.
+# Limit for the calls of others, in ms above their time before the attack.
 PATIENCE_MS, START_MS = 1_000, 15_000
-# Operations that come one by one, and how often dearer the last of them may be.
+# Number of operations delivered one by one, and the allowed growth of their cost.
 TRICKLE, DEARER = 100, 3
 
 
 @contextlib.contextmanager
 def another(stage, name="Nora"):
-    """A second node, in a home of its own, that has joined by a link."""
+    """Starts a second node with its own home, which joins by a link."""
     home = tempfile.mkdtemp(prefix="wsx-attack.")
     other = Stage(home, {})
     try:
@@ -43,7 +43,7 @@ def another(stage, name="Nora"):
 
 
 class Meanwhile(threading.Thread):
-    """How long others take: who writes elsewhere at the node, and who comes to it."""
+    """Measures the calls of others: local writes to another channel, and joins."""
 
     def __init__(self, stage):
         super().__init__(daemon=True)
@@ -83,7 +83,7 @@ class Meanwhile(threading.Thread):
 
 
 class Courier:
-    """Brings logs of any documents, and waits until the node has stored them."""
+    """Delivers logs of any documents, and waits until the node has stored them."""
 
     def __init__(self, stage, attacker):
         self.stage, self.a, self.bytes, self.ends = stage, attacker, 0, []
@@ -91,7 +91,8 @@ class Courier:
         attacker.enter()
 
     def bring(self, operations):
-        """All at once, each log a run. Whether the last is stored: else the share is used up."""
+        """Sends all at once, each log as a run. Returns whether the last one is stored; if not, the
+        share is used up."""
         logs = {}
         for o in operations:
             logs.setdefault(o.log, []).append(o)
@@ -119,7 +120,7 @@ class Courier:
                 return True
             self.ends.append(v.ended or "not stored in 90 s")
             self.stage.again(self.a)
-        raise AssertionError(f"what a member may write is not stored: {self.ends}")
+        raise AssertionError(f"a member's allowed operation is not stored: {self.ends}")
 
     def asked(self, query, *values):
         path = f"file:{Path(self.stage.home) / 'node.db'}?mode=ro"
@@ -130,12 +131,13 @@ class Courier:
         return self.asked("SELECT max(arr) FROM operation")[0]
 
     def has(self, o, since):
-        """Among what came since: nothing in the store leads from an id to its operation."""
+        """Whether o is stored. Searches only arrivals after `since`, for lack of an index by id."""
         return self.asked("SELECT 1 FROM operation WHERE arr > ? AND id = ?", since, o.id)
 
 
 def grow(stage, courier, make, most, what, chunk=CHUNK):
-    """`make` gives the operations of one step. In pieces, with some one by one at each size."""
+    """Delivers the operations that `make` returns for each step, in batches, and some one by one
+    after each batch."""
     meanwhile, first, sent, costs = Meanwhile(stage), stage.usage(), 0, []
     end, before_bytes = time.monotonic() + SECONDS, courier.bytes
     for size in sorted({most // 100, most // 20, most // 4, most // 2, most}):
@@ -147,40 +149,40 @@ def grow(stage, courier, make, most, what, chunk=CHUNK):
             sent += len(steps)
         if sent == since or courier.is_full:
             break
-        # The index of words waits for a quiet moment, unless somebody asks: it is the piece's cost.
+        # Indexing waits until the node is idle or someone searches; count it as cost of the batch.
         indexed(stage)
         piece = spent(stage, before) / (sent - since)
         took, before = time.monotonic() - start, stage.usage()
         start, alone = time.monotonic(), 0
         while alone < TRICKLE and time.monotonic() < start + 20 and courier.bring(make()):
             alone += 1
-        # Where the share is used up, the others' calls of ten seconds would count for a few.
+        # If the share is used up, few operations would carry ten seconds of calls by others.
         if not alone or courier.is_full:
             sent += alone
             break
         sent += alone
         single = spent(stage, before) / alone
         costs.append((sent, piece, single))
-        stage.note(f"{what}: at {sent} a piece costs {piece:.2f} ms of processor for each, one by "
-                   f"one {single:.2f} ms ({took:.0f} s, memory +{stage.usage()[0] - first[0]} KiB)")
+        stage.note(f"{what}: at {sent}, {piece:.2f} ms of CPU time each in batches, {single:.2f} "
+                   f"one by one ({took:.0f} s, memory +{stage.usage()[0] - first[0]} KiB)")
     meanwhile.end(what)
     if courier.is_full:
-        stage.note(f"{what}: no more is taken, its member's share is used up")
+        stage.note(f"{what}: stopped, the member's share is used up")
     said = (courier.bytes - before_bytes) // 1024
     grown = [meanwhile.most - first[0], stage.usage()[1] - first[1]]
     stage.note(f"{what}: {sent} in {said} KiB; memory +{grown[0]} KiB, at last "
                f"+{stage.usage()[0] - first[0]}, disk +{grown[1]} KiB: {grown[0] * 1024 // max(sent, 1)} "
                f"and {grown[1] * 1024 // max(sent, 1)} bytes for each; ends: {courier.ends}")
-    for place, way, noise in ((1, "in pieces", 0.2), (2, "one by one", 1)) if costs else ():
+    for place, way, noise in ((1, "in batches", 0.2), (2, "one by one", 1)) if costs else ():
         low, high = costs[0][place], costs[-1][place]
-        stage.judge(high > DEARER * low + noise, f"{what} {way}: {low:.2f} ms become {high:.2f} ms",
+        stage.judge(high > DEARER * low + noise, f"{what} {way}: {low:.2f} ms to {high:.2f} ms",
                     "does not grow")
-    stage.judge(grown[0] > ROOM_KIB + 3 * said, f"{what}: memory is beyond what was sent",
+    stage.judge(grown[0] > ROOM_KIB + 3 * said, f"{what}: memory grows more than what was sent",
                 "bounded")
 
 
 def indexed(stage):
-    """Waits until a search would find all that has come."""
+    """Waits until search can find everything that arrived."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         if stage.cli("rpc", "search", "query=nothing")[0]["complete"]:
@@ -189,7 +191,7 @@ def indexed(stage):
 
 
 def spent(stage, before):
-    """ms of processor since then, when the node is done with what came."""
+    """Waits until the node has processed everything. Returns ms of CPU time since `before`."""
     last, end = stage.usage()[2], time.monotonic() + 60
     while time.monotonic() < end:
         time.sleep(0.3)
@@ -201,8 +203,8 @@ def spent(stage, before):
 
 
 def ends(stage, attacker):
-    """What the node does with it all: at rest, when it is asked, when it starts, and when its owner
-    has had enough of it."""
+    """Judges the node with all this data: idle, under local calls, at startup, when someone joins,
+    and when the owner removes the member."""
     before = stage.usage()[2]
     time.sleep(5)
     resting = (stage.usage()[2] - before) / 50
@@ -211,22 +213,22 @@ def ends(stage, attacker):
         start = time.monotonic()
         stage.cli(*words)
         calls[words[0]] = int((time.monotonic() - start) * 1000)
-    stage.note(f"at rest {resting:.0f} % of a processor; calls, in ms: {calls}")
+    stage.note(f"idle: {resting:.0f} % of a CPU; calls, in ms: {calls}")
     took = stage.restart()
     if took is not None:
         stage.judge(took > START_MS, f"the home takes {took} ms to start", "it starts")
-        stage.cli("send", "general", "after a start")
+        stage.cli("send", "general", "after a restart")
     start = time.monotonic()
     with another(stage) as other:
         took = int((time.monotonic() - start) * 1000)
         stage.judge(took > START_MS, f"a node takes {took} ms to join, {other.usage()[2]} ms of "
-                    "processor", "it joins")
+                    "CPU time", "it joins")
     before, start = stage.usage(), time.monotonic()
     try:
         stage.removes(attacker)
         took, cost = int((time.monotonic() - start) * 1000), spent(stage, before)
-        stage.judge(took > START_MS, f"to remove the member takes {took} ms, {cost} ms of "
-                    "processor", "it goes")
+        stage.judge(took > START_MS, f"removing the member takes {took} ms, {cost} ms of "
+                    "CPU time", "removed")
         stage.cli("send", "general", "in peace")
     except (AssertionError, subprocess.TimeoutExpired) as error:
         stage.broken(f"the member cannot be removed: {error}")

@@ -1,4 +1,4 @@
-"""Histories of who lets whom in, with the verdict on what matters and the rule that decides it."""
+"""Histories of joining, with the expected verdicts and the rules that decide them."""
 
 import writer
 from bindings import FOR_JOINING
@@ -26,7 +26,7 @@ def rmdev(device):
 
 @history
 def everybody_enters_by_the_book():
-    """Owner, admin, member, guest, a linked device: nothing is refused."""
+    """Owner, admin, member, guest and a linked device: nothing is refused."""
     w = World(recovery=Device())
     admin, member = w.join(ADMIN), w.join(MEMBER)
     on = w.invite(admin, GUEST, "valid")
@@ -40,7 +40,7 @@ def everybody_enters_by_the_book():
 
 @history
 def the_owners_name_with_recombined_entries():
-    """C1: an admit with the owner's id, made of published entries and one of the thief's own."""
+    """C1: an admit with the owner's id, with published entries and one of the thief's."""
     recovery = Device()
     w = World(recovery=recovery)
     thief, stolen = w.join(MEMBER), w.listed(w.root)
@@ -52,7 +52,7 @@ def the_owners_name_with_recombined_entries():
         listed = signed_list(devices, w.root.id, on.id, thief.device.id, member)
         w.write(thief, w.with_proof(on, member, listed), "A-13")
         if devices == [new]:
-            # Under a name of its own the same list is right.
+            # Under its own name, the same list is correct.
             name = writer.member_name(new.id, w.root.id)
             listed = signed_list(devices, w.root.id, on.id, thief.device.id, name)
             w.write(thief, w.with_proof(on, name, listed), "valid")
@@ -61,7 +61,7 @@ def the_owners_name_with_recombined_entries():
 
 @history
 def a_new_name_with_somebody_elses_entry():
-    """Lists that bind a device that did not sign for them, or are named after another."""
+    """Lists that bind a device which did not sign, or that are named after another device."""
     recovery = Device()
     w = World(recovery=recovery)
     on, new = w.invite(w.owner, MEMBER, uses=100), Device()
@@ -82,7 +82,7 @@ def a_new_name_with_somebody_elses_entry():
     wrong = w.with_proof(on, member, listed)
     wrong[1][4] = bytes(64)
     faulty = w.write(w.owner, wrong, "A-4")
-    # What has a fault takes along what cites it.
+    # What cites an operation with a fault is refused too.
     w.write(w.owner, w.with_proof(on, member, listed), "S-1", knows=[*w.ops, faulty])
     w.write(w.owner, w.with_proof(on, member, listed), "valid")
     return w
@@ -90,7 +90,7 @@ def a_new_name_with_somebody_elses_entry():
 
 @history
 def a_join_is_for_one_answerer():
-    """G16: a list that was signed for the owner's device serves no other, and no other invite."""
+    """G16: a list signed for the owner's device is invalid for another device or invite."""
     w = World()
     member = w.join(MEMBER)
     on, other, new = w.invite(w.owner, MEMBER), w.invite(w.owner, MEMBER), Device()
@@ -103,7 +103,7 @@ def a_join_is_for_one_answerer():
 
 @history
 def an_admit_again():
-    """An admit replayed where its member is known, and one said apart."""
+    """An admit replayed where its member is known, and a concurrent one."""
     w = World()
     on = w.invite(w.owner, MEMBER)
     new = Device()
@@ -117,7 +117,7 @@ def an_admit_again():
 
 @history
 def a_revoked_device_with_a_fresh_link():
-    """A12: whoever was bound is bound for ever, and is let in by no link."""
+    """A12: a device that was bound stays bound, and no link admits it."""
     w = World()
     mina = w.join(MEMBER)
     second, _ = w.link(mina)
@@ -131,7 +131,7 @@ def a_revoked_device_with_a_fresh_link():
 
 @history
 def a_removed_person_comes_back_by_a_grant():
-    """Coming back: a request with 6 and a grant that knows of the end; nothing else."""
+    """Coming back: a request with 6, and a grant that knows the end; nothing else."""
     w = World()
     mina = w.join(MEMBER)
     apart = list(w.ops)
@@ -152,7 +152,7 @@ def a_removed_person_comes_back_by_a_grant():
 
 @history
 def a_return_that_names_no_end():
-    """A-12: another's end, a device of somebody else, a device that signed for another end."""
+    """A-12: another member's end, someone else's device, a device that signed for another end."""
     w = World()
     mina, joon = w.join(MEMBER), w.join(MEMBER)
     end = w.write(w.owner, remove(mina.member))
@@ -178,7 +178,7 @@ def a_return_that_names_no_end():
 
 @history
 def a_barred_device_in_a_grant():
-    """A-19, A-20: an older device of the same member had revoked it. Itself, or a younger: not."""
+    """A-19, A-20: barred if an older device of the member revoked it, not itself or a younger."""
     w = World()
     mina = w.join(MEMBER)
     second, _ = w.link(mina)

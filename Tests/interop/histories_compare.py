@@ -1,10 +1,10 @@
-"""Compares this reader with the evaluator on histories that chance wrote (make campaign-reader).
+"""Compares this reader with the evaluator on random histories (make campaign-reader).
 
-    histories_compare.py FOLDER [WORDS]     only those whose names have these words
+        histories_compare.py FOLDER [WORDS]     only histories whose names contain these words
 
-Prints every disagreement: the history with its seed, the operation, and what both say and why. Of
-two who refuse an operation it is not asked by which rule, for one may break several. A history that
-is compared alone is told as a whole.
+Prints every disagreement: the history with its seed, the operation, and both verdicts with their
+reasons. If both refuse an operation, the rules are not compared, because it may break several. If
+only one history is compared, the whole of it is printed.
 """
 
 import json
@@ -20,7 +20,7 @@ from told import ToldAuthority, read, story
 
 
 class Comparison:
-    """One history, judged here."""
+    """One history, judged by this reader."""
 
     def __init__(self, history):
         self.history, self.operations = history, read(history)
@@ -32,11 +32,11 @@ class Comparison:
         self.found.append(f"{self.history['name']}: {what}: here {here}, there {there}{why}")
 
     def name(self, o):
-        """An operation by its place in the history."""
+        """Names an operation by its place in the history."""
         return f"#{self.number.get(o, '?')}"
 
     def verdict(self, o):
-        """The verdict here, and the rule or what voids it."""
+        """This reader's verdict, and the rule, or what makes it void."""
         a = self.judged
         if o.id in a.refused:
             return "fault", a.refused[o.id]
@@ -47,7 +47,7 @@ class Comparison:
         if a.is_behind_feature(o):
             return "void", "4.0.5"
         by = [self.name(r.id) for r in a.in_force if hits(a, r, o)]
-        return "void", f"hit by {' '.join(sorted(by))}" if by else "rests on what is void"
+        return "void", f"hit by {' '.join(sorted(by))}" if by else "rests on a void operation"
 
     def compare_verdicts(self):
         for o in self.operations:
@@ -57,7 +57,7 @@ class Comparison:
                          f"{o.verdict} ({o.reason})")
 
     def compare_standings(self):
-        """V-2 to V-4: who every device and member is."""
+        """Compares V-2 to V-4: the role and member of every device."""
         for device, said in self.history["standings"].items():
             seat = self.judged.strongest(bytes.fromhex(device))
             here = seat and (seat.role, seat.member, seat.grant.id)
@@ -77,7 +77,7 @@ class Comparison:
         return f"role {role} of {member.hex()[:8]} by {self.name(grant)}"
 
     def compare_contents(self):
-        """V-5: what reaches content."""
+        """Compares V-5: what ends content."""
         for content in self.history["contents"]:
             grant, device = bytes.fromhex(content["grant"]), bytes.fromhex(content["device"])
             for least, kind in ((MEMBER, "members"), (GUEST, "guests")):
@@ -94,13 +94,13 @@ class Comparison:
 
 
 def compared(path):
-    """What is found in one file, the number of its operations, and of those that count."""
+    """Compares one file. Returns the disagreements, its number of operations, and of valid ones."""
     with open(path, encoding="utf-8") as file:
         history = json.load(file)
     try:
         comparison = Comparison(history)
     except (KeyError, TypeError, AttributeError) as error:
-        return [f"{history['name']}: the reader fails: {error!r}"], 0, 0
+        return [f"{history['name']}: the reader failed: {error!r}"], 0, 0
     comparison.compare_verdicts()
     comparison.compare_standings()
     comparison.compare_contents()

@@ -1,4 +1,4 @@
-"""Somebody who comes into a workspace by a link, as a foreign peer, with keys of its own."""
+"""A foreign peer that joins a workspace by a link with its own keys."""
 
 import writer
 from foreign import LINK_OFFER, LINK_REQUEST, LINK_RESULT, ZEROS, Copy, Visitor
@@ -9,7 +9,7 @@ from terms import ADDDEV, ADMIT, REKEY
 
 
 def secrets_of(device, copy):
-    """(K, disc) from each box for a device that opens; K is empty for a guest."""
+    """Yields (K, disc) from each box that a device can open; K is empty for a guest."""
     for o in copy.of(ADMIT, ADDDEV, REKEY):
         for name, box in o.map[{ADMIT: 6, ADDDEV: 3, REKEY: 2}[o.type]]:
             if name == device.id[:8]:
@@ -23,10 +23,10 @@ def psk_of(disc):
 
 
 class Attacker:
-    """Somebody who was let in: a member or a guest, with the copy of the document."""
+    """An admitted member or guest, with a copy of the authority document."""
 
     def __init__(self, link, device=None, source="127.0.0.2"):
-        """`source`: the address it dials from. A host that is made to wait is one of these alone."""
+        """`source`: the local address to dial from. The node delays each address separately."""
         self.source = source
         self.invite = Invite.read(link)
         self.address = self.invite.hints[0]
@@ -34,13 +34,13 @@ class Attacker:
         self.visitor, self.member, self.grant, self.disc = None, None, None, None
 
     def visit(self, device=None, invite=None):
-        """A new link under an invite's psk, up to the copy of the document."""
+        """Opens a link with an invite's psk, and updates the copy of the document."""
         visitor = Visitor(self.address, (invite or self.invite).psk, device or self.device,
                           self.copy, self.source)
         return visitor, visitor.knock(invite or self.invite)
 
     def enter(self):
-        """A link as a member has it, under the newest discovery secret that it was given."""
+        """Opens a member's link, with the newest discovery secret it was given."""
         if self.disc is None:
             self.visitor, _ = self.visit()
             return
@@ -51,7 +51,7 @@ class Attacker:
         self.visitor = v
 
     def link(self, code):
-        """Becomes a further device of who made a device link (5.8). The code of the answer."""
+        """Becomes another device of the person who made a device link (5.8). Returns the code."""
         data = base32_decoded(code[len("wsx://device/") :])
         psk = Hk(data[1:17], b"psk")
         v = Visitor(self.address, psk, self.device, self.copy, self.source)
@@ -73,7 +73,7 @@ class Attacker:
         return 0
 
     def join(self, recovery=None):
-        """Joins by the book. The code of the answer."""
+        """Joins correctly. Returns the code of the answer."""
         visitor, code = self.visit()
         if code != 0:
             return code
@@ -90,6 +90,6 @@ class Attacker:
         return code
 
     def on(self, invite):
-        """The operation of an invite."""
+        """The operation that created an invite."""
         return next(o for o in self.copy.of(2) if o.map[4] == invite.public)
 

@@ -1,4 +1,4 @@
-"""Histories of invites: how many, how long, who may; with the verdict on what matters."""
+"""Histories of invites: number of uses, expiry and rights, with the expected verdicts."""
 
 import writer
 from histories import history, remove
@@ -9,7 +9,7 @@ from writer import Device
 
 @history
 def an_invite_counts_persons():
-    """A17: too many admits are of different members, valid or not, in one's own past."""
+    """A17: the limit counts different members in the admit's own past, valid or not."""
     w = World()
     on = w.invite(w.owner, MEMBER, uses=2)
     new, before = Device(), list(w.ops)
@@ -22,7 +22,7 @@ def an_invite_counts_persons():
 
 @history
 def what_nobody_cites_uses_nothing_up():
-    """A17: admissions by somebody removed are void, and authors cite what is valid."""
+    """A17: a removed member's admits are void, and authors cite only what is valid."""
     w = World()
     on = w.invite(w.owner, MEMBER, uses=2)
     thief, before = w.join(ADMIN), list(w.ops)
@@ -36,7 +36,7 @@ def what_nobody_cites_uses_nothing_up():
 
 @history
 def expiry_and_approval():
-    """A-15, A-16: times are those of headers; approve needs the very request."""
+    """A-15, A-16: times come from headers; approve needs exactly that request."""
     w = World()
     late, soon = w.invite(w.owner, MEMBER, expires=1000), w.invite(w.owner, MEMBER, expires=1000)
     member = w.join(MEMBER)
@@ -51,7 +51,7 @@ def expiry_and_approval():
     w.write(w.owner, w.admission(w.owner, late, new), "A-16", ms=1001, after=None)
     w.write(w.owner, w.admission(w.owner, soon, Device()), "valid", ms=1000, after=None)
     w.write(w.owner, said, "valid", ms=5000)
-    # Who asked too late is not let in, and nothing else is wrong with it.
+    # A late request cannot be admitted; nothing else is wrong with it.
     tardy = w.ask(member, asked_on, Device(), "valid", ms=1001)
     w.write(w.owner, w.with_proof(asked_on, tardy.map[2], tardy.map[3], request=tardy), "A-15")
     return w

@@ -1,5 +1,5 @@
-"""Histories of old words that certify a new admit, and of what the new phrase says where only the old
-one is known (V-11, V-12); and of void words that bar nobody (4.0)."""
+"""Histories of old words that certify a new admit; of operations by the new phrase where only the
+old one is known (V-11, V-12); and of void operations, which bar nobody (4.0)."""
 
 import writer
 from along import promoted, standings
@@ -13,7 +13,7 @@ from writer import Device
 
 
 class Late:
-    """Eve was in, and knew an invite, before Mina came. Mina has replaced her phrase since."""
+    """Eve was in and knew an invite before Mina joined. Mina has since replaced her phrase."""
 
     def __init__(self, is_confirmed=True):
         self.w = w = World()
@@ -33,8 +33,8 @@ class Late:
             w.write(self.admin, confirming(self.end), "valid")
 
     def admit(self, device, expect="valid"):
-        """One more admit of Mina's by Eve, as if before the first, of the phrase and a device that
-        signs itself. Everybody has seen what the phrase signs for Mina's computer."""
+        """A second, backdated admit of Mina by Eve, with the phrase and a device that signs for
+        itself. The phrase's signature for Mina's computer is public."""
         w, phrase = self.w, self.words.device
         pairs = [[d.id, d.box] for d in (phrase, device)]
         said = company(FOR_JOINING, w.root.id, self.on.id, self.eve.device.id, self.mina.member,
@@ -51,7 +51,8 @@ class Late:
 
 @history
 def old_words_that_certify_a_new_device():
-    """Nothing is left under an admit that the final end does not know, and its words bar nobody."""
+    """Nothing remains under an admit that the final end does not know; its operations bar
+    nobody."""
     for is_confirmed in (True, False):
         s = Late(is_confirmed)
         w = s.w
@@ -61,7 +62,7 @@ def old_words_that_certify_a_new_device():
         _, link = w.link(evil, expect="void", knows=apart)
         theft = [w.write(evil, rmdev(p.device), "void") for p in (s.new, s.mina, s.phone)]
         assert standings(w, s.words, s.mina, s.phone, s.new, evil) == [None, 2, 2, 2, None]
-        # The owner knows all that, and gives a role to Mina's devices, and not to the other one.
+        # The owner knows all this, and gives a role to Mina's devices but not to the other one.
         w.write(w.owner, writer.grant(s.mina.member, [evil.device.id], ADMIN), "A-19")
         listed = [p.device.id for p in (s.new, s.mina, s.phone)]
         w.write(w.owner, writer.grant(s.mina.member, listed, ADMIN), "valid", after=None)
@@ -72,7 +73,7 @@ def old_words_that_certify_a_new_device():
 
 @history
 def a_role_that_knows_an_admit_by_old_words():
-    """It lists the old phrase and what that certified; what has its place otherwise stays."""
+    """It lists the old phrase and what that certified. What has its place by other means stays."""
     s = Late()
     w = s.w
     evil, late = s.admit(Device())
@@ -86,7 +87,7 @@ def a_role_that_knows_an_admit_by_old_words():
 
 @history
 def an_end_by_the_old_words_that_knows_only_the_late_admit():
-    """The end of the person is confirmed, and so the only one that counts."""
+    """The person's end is confirmed, so it is the only one that counts."""
     s = Late()
     w = s.w
     evil, late = s.admit(Device())
@@ -103,7 +104,7 @@ def an_end_by_the_old_words_that_knows_only_the_late_admit():
 
 @history
 def a_late_admit_of_a_computer_that_the_new_phrase_revoked():
-    """It needs no words, for everybody has seen what the phrase once signed for the computer."""
+    """It does not need the words, because the phrase's signature for the computer is public."""
     s = Late()
     w = s.w
     w.write(s.new, rmdev(s.mina.device), "valid")
@@ -118,7 +119,7 @@ def a_late_admit_of_a_computer_that_the_new_phrase_revoked():
 
 @history
 def a_role_that_knows_the_old_phrase_and_the_computer_that_the_new_one_revoked():
-    """V-12: the new phrase stands there for the old one, and only by its final end."""
+    """V-12: the new phrase acts for the old one there, but only through the old one's final end."""
     for is_ended in (True, False):
         s = Late(is_confirmed=is_ended)
         w = s.w
@@ -141,14 +142,14 @@ def a_role_that_knows_the_old_phrase_and_the_computer_that_the_new_one_revoked()
 
 @history
 def a_role_that_knows_the_first_of_three_phrases():
-    """A chain: each stands for the one before it, and ends that one's word."""
+    """A chain: each phrase acts for the one before it."""
     s = Late()
     w = s.w
     third, _ = w.link(s.new, takes_place=True)
     known = list(w.ops)
     w.write(s.new, rmdev(s.new.device), "valid")
     w.write(third, rmdev(s.mina.device), "valid")
-    # Who has found the second phrase says it of the phone, and of the third one.
+    # The finder of the second phrase revokes the phone and the third phrase.
     w.write(s.new, rmdev(s.phone.device), "void", knows=known, after=None)
     w.write(s.new, rmdev(third.device), "void", knows=known, after=None)
     promoted(w, s.mina, [s.words, s.mina, s.phone], s.unaware)
@@ -158,7 +159,7 @@ def a_role_that_knows_the_first_of_three_phrases():
 
 @history
 def a_late_admit_of_a_phrase_between():
-    """It goes with the admit, and yet stands behind the first one, so that the third follows it."""
+    """It goes with the admit but still stands behind the first phrase, so the third follows it."""
     s = Late()
     w = s.w
     third, _ = w.link(s.new, takes_place=True)
@@ -172,7 +173,7 @@ def a_late_admit_of_a_phrase_between():
 
 @history
 def a_phrase_that_two_have_put_in_their_places():
-    """V-12: the first word that an end knows tells behind which phrase its author stands."""
+    """V-12: the first adddev that an end knows decides behind which phrase its author stands."""
     for is_first in (True, False):
         w, _, words, mina = member_with_phrase()
         before = list(w.ops)
@@ -181,7 +182,7 @@ def a_phrase_that_two_have_put_in_their_places():
         own, one = w.link(words, new, knows=before, after=None, takes_place=True)
         theirs, two = w.link(other, new, knows=known, after=None, takes_place=True)
         w.write(words, rmdev(words.device), "valid", knows=[*before, one], after=None)
-        # An end that knows the later word alone has another line.
+        # An end that only knows the later adddev has another line.
         said = w.write(own if is_first else theirs, rmdev(mina.device), after=None,
                        knows=[*known, one, two] if is_first else [*known, two])
         promoted(w, mina, [words, mina], before)
@@ -191,7 +192,7 @@ def a_phrase_that_two_have_put_in_their_places():
 
 @history
 def a_second_phrase_by_the_old_words_stands_for_nothing():
-    """One end names one successor, the first it knows."""
+    """An end names one successor, the first that it knows."""
     s = Late()
     w = s.w
     known = [o for o in w.ops if o is not s.end][:len(s.unaware) + 1]
@@ -203,7 +204,7 @@ def a_second_phrase_by_the_old_words_stands_for_nothing():
 
 
 def found_two():
-    """Mina has a computer and a phone, both by the words, and both are stolen."""
+    """Mina has a computer and a phone, both linked by her phrase, and both are stolen."""
     w = World()
     w.join(ADMIN)
     words = Device()
@@ -215,7 +216,7 @@ def found_two():
 
 @history
 def a_role_that_knows_the_end_of_one_of_two_that_linked_a_device():
-    """The link that this end does not know is no chain, whenever the device of it was stolen."""
+    """An adddev that the end does not know is no chain, no matter when its device was stolen."""
     for is_old in (False, True):
         w, words, mina, phone = found_two()
         before = list(w.ops)
@@ -233,7 +234,7 @@ def a_role_that_knows_the_end_of_one_of_two_that_linked_a_device():
 
 @history
 def what_two_linked_and_a_weaker_device_has_ended():
-    """A gap: it stays in until somebody stronger revokes it by name."""
+    """A gap: the device stays in until someone stronger revokes it by name."""
     w, words, mina, phone = found_two()
     tablet, _ = w.link(words)
     before = list(w.ops)
@@ -250,7 +251,7 @@ def what_two_linked_and_a_weaker_device_has_ended():
 
 @history
 def a_confirmed_revocation_whose_author_was_revoked():
-    """V-6 holds under a role that was given apart, too; unconfirmed the word goes with its author."""
+    """V-6 also holds under a concurrent grant; unconfirmed, the rmdev goes with its author."""
     for is_confirmed in (True, False):
         w, words, mina, _ = found_two()
         admin = w.join(ADMIN)
@@ -258,7 +259,7 @@ def a_confirmed_revocation_whose_author_was_revoked():
         before = list(w.ops)
         word = w.write(mina, rmdev(tablet.device), "valid" if is_confirmed else "void")
         if is_confirmed:
-            # The admin was one before the role was given.
+            # The admin already was one before the grant.
             w.write(admin, confirming(word), "valid")
         promoted(w, words, [words, mina, tablet], before)
         w.write(words, rmdev(mina.device), "valid", knows=before, after=None)
@@ -268,7 +269,7 @@ def a_confirmed_revocation_whose_author_was_revoked():
 
 @history
 def void_words_of_a_replaced_phrase_bar_nobody():
-    """Somebody cites them; the owner gives a role all the same."""
+    """Someone cites them; the owner can still give a role."""
     s = Late()
     w = s.w
     before = [*s.unaware, s.added]
@@ -283,7 +284,7 @@ def void_words_of_a_replaced_phrase_bar_nobody():
 
 @history
 def void_words_of_a_revoked_computer_bar_nobody():
-    """Nor do those of what it linked; what its end knows goes on."""
+    """Nor do those of devices that it linked; what its end knows continues."""
     w, words, mina, phone = found_two()
     tablet, _ = w.link(mina)
     known = w.write(mina, rmdev(tablet.device), "valid")
@@ -303,7 +304,7 @@ def void_words_of_a_revoked_computer_bar_nobody():
 
 @history
 def what_a_revoked_device_linked_asks_to_come_back():
-    """A-12: a link that the revocation does not know ties it to nobody."""
+    """A-12: an adddev that the revocation does not know ties the device to nobody."""
     w, words, mina, phone = found_two()
     eve, before = w.join(MEMBER), list(w.ops)
     w.write(words, rmdev(mina.device), "valid")

@@ -1,5 +1,5 @@
-"""Histories of a role that lists a phrase which somebody with the old words has put in, and not the old one,
-for it knows of their end alone (V-13)."""
+"""Histories of V-13: a grant lists a phrase added by someone with the old words instead of the old
+phrase, because its author knows only their end."""
 
 import writer
 from apart import Apart
@@ -14,7 +14,7 @@ def role(s, *said, **more):
 
 @history
 def a_role_that_lists_a_phrase_of_a_thiefs():
-    """The end of the person counts under it once another member has confirmed it."""
+    """The person's end counts under it once another member has confirmed it."""
     for is_confirmed in (True, False):
         s = Apart()
         w = s.w
@@ -34,7 +34,7 @@ def a_role_that_lists_a_phrase_of_a_thiefs():
 
 @history
 def a_role_that_lists_what_a_thiefs_phrase_has_put_in():
-    """So it is with a chain of such phrases, and with what they have linked."""
+    """The same for a chain of such phrases, and for the devices that they linked."""
     s = Apart()
     w = s.w
     thief, _, _, known = s.replaced()
@@ -52,7 +52,7 @@ def a_role_that_lists_what_a_thiefs_phrase_has_put_in():
 
 @history
 def a_role_that_lists_the_last_of_a_long_chain_of_a_thiefs():
-    """V-13: the person's end counts under a role that lists a phrase which stands behind 16 others, or 17."""
+    """V-13: the person's end counts under a grant that lists a phrase behind 16 or 17 others."""
     for length in (SUCCESSIONS_MAX, SUCCESSIONS_MAX + 1):
         s = Apart()
         last, known = s.words, list(s.before)
@@ -71,8 +71,8 @@ def a_role_that_lists_the_last_of_a_long_chain_of_a_thiefs():
 
 @history
 def a_role_that_lists_what_a_thiefs_phrase_has_linked_and_no_phrase():
-    """V-13: the thief's phrase has a successor that it revokes, and ends itself. What the old words have linked, as
-    the person's end knows, stays."""
+    """V-13: the thief's phrase revokes its successor, and ends itself. What the old words linked
+    with the knowledge of the person's end stays."""
     s = Apart()
     w = s.w
     thief, _, _, known = s.replaced()
@@ -90,7 +90,7 @@ def a_role_that_lists_what_a_thiefs_phrase_has_linked_and_no_phrase():
 
 @history
 def a_role_that_lists_a_phrase_which_the_old_words_have_revoked():
-    """The person knew of the thief's phrase, and not of their end."""
+    """The person knew the thief's phrase, but not the thief's end."""
     s = Apart()
     w = s.w
     thief, added = w.link(s.words, knows=s.before, after=None, takes_place=True)
@@ -108,8 +108,8 @@ def a_role_that_lists_a_phrase_which_the_old_words_have_revoked():
 
 @history
 def a_role_that_lists_the_phrase_of_the_person():
-    """The other way round: what a thief's end takes, whoever is the first. It is the one of the two that
-    the strongest has confirmed, and else nothing."""
+    """The reverse: a thief's end takes the new phrase only if the strongest confirm names it,
+    no matter which end comes first."""
     for confirmed in ("none", "both", "theirs"):
         s = Apart()
         new, _, end, known = s.replaced()
@@ -126,7 +126,7 @@ def a_role_that_lists_the_phrase_of_the_person():
 
 @history
 def a_role_that_lists_the_phrase_and_a_weaker_confirm():
-    """Who confirms has to be stronger than the phrase is there, and could have revoked it."""
+    """The confirmer must be stronger than the phrase there, and so able to revoke it."""
     s = Apart()
     w = s.w
     new, _, end, known = s.replaced()
@@ -140,7 +140,7 @@ def a_role_that_lists_the_phrase_and_a_weaker_confirm():
 
 @history
 def a_role_that_lists_the_phrase_and_a_confirm_by_its_person():
-    """Old words that are an admin's confirm their own end, under a role of before."""
+    """An admin's old words confirm their own end, under an earlier role."""
     s = Apart(ADMIN)
     w = s.w
     new, _, end, known = s.replaced()
@@ -154,8 +154,9 @@ def a_role_that_lists_the_phrase_and_a_confirm_by_its_person():
 
 @history
 def a_thiefs_end_that_comes_first_under_a_role():
-    """V-7: a weaker admin has confirmed the person's end, and the owner's node that one, knowing of both. The
-    thief's end goes, but where a confirm names both, or the owner has confirmed the thief's before."""
+    """V-7: a weaker admin confirmed the person's end, and so did the owner's node, knowing both.
+    The thief's end goes, unless a confirm names both or the owner confirmed the thief's end
+    before."""
     for names in ("one", "both", "theirs before"):
         s = Apart()
         w = s.w
@@ -177,14 +178,15 @@ def a_thiefs_end_that_comes_first_under_a_role():
 
 @history
 def what_the_old_words_have_let_in_revokes_nothing_that_lasts():
-    """V-6: an admin who had not heard of the end has confirmed an rmdev by a device that the old words have put
-    in, and by one that this has linked. The end hits the adddev, so the devices are in again."""
+    """V-6: an admin who had not heard of the end confirmed an rmdev by a device that the old words
+    added, and by one that this device linked. The end hits the adddev, so the devices are in
+    again."""
     for takes_place in (True, False):
         for is_chain in (False, True):
             s = Apart()
             w = s.w
             entry = [w.op(name) for name in w.judged().past[s.entry.id]] + [s.entry]
-            # Stronger than what was linked later.
+            # It is stronger than what was linked later.
             evil, link = w.link(s.words, knows=entry, after=None, takes_place=takes_place)
             stolen = [link]
             if is_chain:

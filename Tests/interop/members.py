@@ -1,8 +1,8 @@
-"""Who is in a private document: sections 4.3 and 4.4 of docs/PROTOCOL.md.
+"""Membership of private documents: sections 4.3 and 4.4 of docs/PROTOCOL.md.
 
-The engine is that of section 4, with members in the place of devices. One operation may give
-several seats; each of them is a part of its own, named by the operation's id and its place.
-What has a fault keeps its place here, other than in section 4.
+Uses the engine of section 4, with members in the place of devices. One operation may give several
+seats; each seat is a separate part, named by the operation's id and its position. Unlike in
+section 4, an operation with a fault is not refused.
 """
 
 from types import SimpleNamespace
@@ -15,16 +15,16 @@ from terms import ADMIN, CREATE, GRANT, LEAVE, OWNER, REMOVE
 
 ROOT, ADD, OUT, GONE, ROLE, SET, REKEY, DELETE = range(1, 9)
 CHANNEL, DIRECT, OWN = range(1, 4)
-# What the engine has no name for: nothing of it revokes, and only its author's right is asked.
+# Changes without a type in the engine: they revoke nothing, and only need their author's right.
 FIELDS, END, KEY, NOTHING = range(100, 104)
 
 
 class PrivateAuthority(Authority):
     """The verdicts on the operations of kind 3 of one document.
 
-    `workspace` answers for section 4: `author(o)`, whose an operation is; `is_valid(o)`, whether it
-    stands there; `ends(member)`, the valid removals and departures of somebody; `grant_past(o)`,
-    what the grant in a header knows.
+    `workspace` answers for section 4: `author(o)`, the member who wrote an operation;
+    `is_valid(o)`, whether it is valid there; `ends(member)`, the valid removes and leaves of a
+    member; `grant_past(o)`, the past of the grant in a header.
     """
 
     has_devices = False
@@ -57,7 +57,7 @@ class PrivateAuthority(Authority):
             self.structural[part.id] = self.is_structural(part)
 
     def change(self, plaintext):
-        """Type and map, or None for what means nothing."""
+        """Returns (type, map), or None for a meaningless change."""
         try:
             said = enc_decoded(plaintext) if plaintext is not None else None
         except Malformed:
@@ -71,12 +71,12 @@ class PrivateAuthority(Authority):
     # The graph
 
     def cites(self, o):
-        """Previous is the nearest earlier operation of kind 3 on the branch, as the reader gave."""
+        """The cited ids. Previous is the nearest earlier operation of kind 3 on the branch."""
         deps = [d[3] for d in o.deps if d[3] in self.whole]
         return [c for c in [o.earlier, *deps] if c]
 
     def placed(self, document):
-        """Causes first; what cites something that is not there waits."""
+        """Sorts causes first. What cites a missing operation is left out."""
         waiting, done = dict(self.whole), set()
         while True:
             ready = [o for o in waiting.values() if all(c in done for c in self.cites(o))
@@ -88,10 +88,10 @@ class PrivateAuthority(Authority):
                 del waiting[o.id]
                 yield o
 
-    # One operation as the engine knows it
+    # One operation in terms of the engine
 
     def epoch(self, o):
-        """What it introduces, itself if it is a root."""
+        """The fields of the epoch that an operation introduces, or None. A root has its key."""
         if not self.said[o.id]:
             return None
         kind, said = self.said[o.id]
@@ -111,7 +111,7 @@ class PrivateAuthority(Authority):
                                   is_again=False, behind=None)
 
     def acts(self, kind, what, author):
-        """The engine's types and maps of what one operation does."""
+        """The engine's (type, map) pairs for one operation."""
         if kind == ROOT:
             others = [s for s in what[2] if s[0] != author]
             return [(CREATE, {2: author, 3: [[author]]}), *map(seat, others)]
@@ -129,14 +129,14 @@ class PrivateAuthority(Authority):
                 DELETE: lambda: [(END, {})]}[kind]()
 
     def listed(self, g):
-        """Whom a seat is for. Who hands the document on has a second seat in it, one role less."""
+        """(member, member, role) of a grant's seats. A transfer also seats its author as admin."""
         if g.type == CREATE:
             return [(g.map[2], g.map[2], OWNER)]
         own = [(d, d, ADMIN) for d in g.map[5] or []]
         return [(g.map[1], g.map[1], g.map[3]), *own]
 
     def seat_of(self, operation, member):
-        """The part of an operation that seats a member."""
+        """The part of an operation that gives a member a seat."""
         return next((p for p in self.parts.get(operation, []) if self.is_seat(p, member)), None)
 
     def is_seat(self, part, member):
@@ -166,14 +166,14 @@ class PrivateAuthority(Authority):
                 FIELDS: role <= ADMIN, END: role == OWNER, KEY: True}[o.type]
 
     def has_lapsed(self, o):
-        """Whether the grant in its header knows of an end of its author that its seat does not."""
+        """Whether the grant in its header knows an end of its author that its seat does not."""
         if self.subtype != CHANNEL or o.is_add and o.grant == (o.whole.id, 0):
             return False
         seat = o.grant[0]
         known = set()
         for s in {seat} | self.heard[seat]:
             known |= self.workspace.grant_past(self.whole[s])
-            # A grant that is named is proof of what it knows; an end that is named proves nothing.
+            # A named grant proves what its author knew; a named end proves nothing.
             for named in (self.epoch(self.whole[s]) or [0, 0, []])[2]:
                 known |= self.workspace.past_of_grant(named)
         return not self.workspace.ends(o.device) & self.workspace.grant_past(o.whole) <= known
@@ -185,7 +185,7 @@ class PrivateAuthority(Authority):
         return super().judged()
 
     def owners(self):
-        """By owner's seat, and whose it is, the next transfer: a chain from the root on."""
+        """Maps each owner's seat and member to the next transfer: a chain from the root."""
         handing, seat, owner = {}, self.root.id, self.root.device
         while True:
             transfers = [o for o in self.counted() if o.type == GRANT and self.drops(o)
@@ -207,7 +207,7 @@ class PrivateAuthority(Authority):
     # 4.4 Which keys there are
 
     def introductions(self, key, member):
-        """Those that count for what a member has sealed: valid, or by somebody else."""
+        """The introductions of a key that count for a member: valid, or by someone else."""
         naming = [o for o in self.whole.values() if o.id in self.parts
                   and any(self.structural[p] for p in self.parts[o.id])
                   and (self.epoch(o) or [None])[0] == key]
@@ -217,7 +217,7 @@ class PrivateAuthority(Authority):
     # Content
 
     def ends(self, member, seat, seen=()):
-        """The valid removals and departures that hit a seat, or one that has replaced it."""
+        """The valid removes and leaves that hit a seat, or a seat that replaced it."""
         found = set()
         if seat in seen:
             return found
@@ -226,7 +226,7 @@ class PrivateAuthority(Authority):
                 continue
             if hits_later(self, self.in_force, r, Later(member, seat)):
                 found |= {r.id} if r.type in (REMOVE, LEAVE) else self.ends(member, r.id, seen)
-        # What its member kept of the latest transfer that the seat does not know of.
+        # The seat that the member kept in the latest transfer that the seat does not know.
         kept = [r for r in self.in_force if r.type == GRANT and self.drops(r) and r.device == member
                 and r.id != seat and r.id not in self.past[seat]]
         if kept:
@@ -235,7 +235,7 @@ class PrivateAuthority(Authority):
         return found
 
     def allows(self, o, covers):
-        """Whether content counts; `covers(cut)` tells whether a cut keeps it."""
+        """Whether content counts. `covers(cut)` says whether a cut keeps it."""
         member = self.workspace.author(o)
         introducing = self.introductions(o.keyid, member)
         seats = {p for p in self.valid if self.is_seat(p, member)}

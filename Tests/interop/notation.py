@@ -1,18 +1,18 @@
-"""Section 1 of docs/PROTOCOL.md: hashes, base32, and the one encoding of values."""
+"""Section 1 of docs/PROTOCOL.md: hashes, base32, and the canonical encoding of values."""
 
 import hashlib
 import os
 import struct
 
-# WSX_PROTO=1 speaks to programs from before the rules of section 4 had numbers: header and
-# handshake version 1, and a device signs its member and its box key alone.
+# WSX_PROTO=1 is for older programs, from before the rules of section 4 were numbered: header and
+# handshake version 1, and a device signs only its member and its box key.
 VERSION = int(os.environ.get("WSX_PROTO", "2"))
-# What is spoken on a link; the header of an operation has a version of its own.
+# The protocol version of a link; the header of an operation has a separate version.
 LINK = 3 if VERSION > 1 else 1
 
 
 def H(person, *parts):
-    """BLAKE2b-256 with a personal."""
+    """BLAKE2b-256 with a personalization string."""
     return hashlib.blake2b(b"".join(parts), digest_size=32, person=person).digest()
 
 
@@ -36,16 +36,17 @@ def base32_decoded(text):
         number = number << 5 | LETTERS.index(letter)
     spare = len(text) * 5 % 8
     if number & ((1 << spare) - 1):
-        raise ValueError("bits behind the last byte")
+        raise ValueError("bits after the last byte")
     return (number >> spare).to_bytes(len(text) * 5 // 8, "big")
 
 
 class Malformed(Exception):
-    """Bytes that are not what section 1 calls Enc."""
+    """Bytes that are not Enc of section 1."""
 
 
 def enc(value):
-    """The subset of deterministic CBOR: uint, bytes, text, list, dict with uint keys, bool, None."""
+    """The subset of deterministic CBOR: uint, bytes, text, list, dict with uint keys, bool,
+    None."""
 
     def head(major, number):
         if number < 24:
@@ -69,7 +70,7 @@ def enc(value):
 
 
 def enc_decoded(data):
-    """Strict: exactly the one encoding of a value, nothing behind it."""
+    """Decodes strictly: only the canonical encoding of a value, and nothing after it."""
 
     def text(part):
         try:
@@ -79,11 +80,11 @@ def enc_decoded(data):
 
     def item(at, depth=0):
         if at >= len(data) or depth > 8:
-            raise Malformed("cut, or too deep")
+            raise Malformed("truncated, or too deep")
         major, low = data[at] >> 5, data[at] & 31
         if major == 7:
             if low not in (20, 21, 22):
-                raise Malformed("a value that is none of three")
+                raise Malformed("an unknown simple value")
             return {20: False, 21: True, 22: None}[low], at + 1
         size = {24: 1, 25: 2, 26: 4, 27: 8}.get(low, 0)
         if low > 27 or at + 1 + size > len(data):
@@ -115,5 +116,5 @@ def enc_decoded(data):
 
     value, end = item(0)
     if end != len(data) or enc(value) != bytes(data):
-        raise Malformed("not the one encoding")
+        raise Malformed("not the canonical encoding")
     return value

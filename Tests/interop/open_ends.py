@@ -1,6 +1,6 @@
-"""Histories in which section 4 says what it should not, each with the goal that it misses.
+"""Histories of known gaps in section 4, each with the goal that it misses.
 
-They assert what is written. When a rule is mended its history turns red, and is to be turned round.
+They assert the current rules. When a rule is fixed, its history fails and has to be inverted.
 """
 
 import writer
@@ -15,7 +15,7 @@ from writer import Device
 
 @history
 def a_second_device_that_a_transfer_does_not_list():
-    """G7: the owner's other device is in as an admin (V-2), and whatever it writes is void."""
+    """G7: the owner's other device is in as an admin (V-2), but everything it writes is void."""
     w = World()
     mina = w.join(MEMBER)
     second, _ = w.link(w.owner)
@@ -27,8 +27,8 @@ def a_second_device_that_a_transfer_does_not_list():
 
 @history
 def void_admissions_that_a_member_cites():
-    """A17: who is removed lets people in apart; a member cites that, and the invite is used up for
-    everybody who hears of the member."""
+    """A17: a removed member admits people concurrently. A member cites that, and the invite is used
+    up for everyone who hears from that member."""
     w = World()
     on = w.invite(w.owner, MEMBER, uses=2)
     thief, friend, before = w.join(MEMBER), w.join(MEMBER), None
@@ -43,7 +43,7 @@ def void_admissions_that_a_member_cites():
 
 @history
 def one_member_has_sixty_four_devices():
-    """G11, A-17: as many as one member may link, each with a budget of its own."""
+    """G11, A-17: as many devices as one member may link, each with its own budget."""
     w = World()
     mina = w.join(MEMBER)
     for _ in range(64):
@@ -55,7 +55,7 @@ def one_member_has_sixty_four_devices():
 
 @history
 def as_many_as_a_stolen_device_links():
-    """A-17: they take no room from an older one; and from a younger one until it is revoked."""
+    """A-17: they do not limit an older device; they limit a younger one until it revokes them."""
     w = World()
     mina = w.join(MEMBER)
     stolen, _ = w.link(mina)
@@ -72,8 +72,8 @@ def as_many_as_a_stolen_device_links():
 
 @history
 def a_late_admit_makes_a_device_no_stronger():
-    """G15, V-10: who answered a newcomer admits it again in an older past. What the phrase revoked is
-    out by that, too."""
+    """G15, V-10: the answerer of a newcomer admits it again with an older past. What the phrase
+    revoked is out under that admit too."""
     recovery = Device()
     w = World()
     on = w.invite(w.owner, MEMBER)
@@ -96,7 +96,7 @@ def a_late_admit_makes_a_device_no_stronger():
 
 @history
 def an_invite_of_a_revoked_device():
-    """A12, G12: rmdev and demotion leave open what was invited before; only a removal ends it."""
+    """A12, G12: rmdev and demotion leave earlier invites open; only a removal ends them."""
     w = World()
     stolen, _ = w.link(w.owner)
     admin = w.join(ADMIN)
@@ -110,8 +110,9 @@ def an_invite_of_a_revoked_device():
 
 @history
 def a_void_removal_by_somebody_who_was_an_admin():
-    """4.0: a removal ends a confirm whether it is valid or not. Who was a stronger admin than the one that has
-    confirmed the person's end removes that one as if before, and none of two ends counts more than the other."""
+    """4.0: a removal ends a confirm even if it is void. A former, stronger admin removes the
+    confirmer of the person's end with a backdated operation; then neither of two ends outranks the
+    other."""
     s = Apart()
     w, (gone, admin) = s.w, s.admins
     known = list(w.ops)
@@ -128,8 +129,8 @@ def a_void_removal_by_somebody_who_was_an_admin():
 
 
 def chosen(a, ends):
-    """F-16: the end that the strongest valid confirm names which is stronger than that end is under some grant;
-    None where there is no such confirm. All are of one phrase."""
+    """F-16: of the ends of one phrase, the one named by the strongest valid confirm that is
+    stronger than the end is under some grant; None if there is none."""
     records = [*ends, *(o for o in a.counted_again() if o.id in {e.id for e in ends})]
     named = [(a.rank(c), o) for c in a.in_force if c.type == CONFIRM for o in records
              if o.id in c.map[1] and a.author(c).member != a.author(o).member
@@ -140,8 +141,9 @@ def chosen(a, ends):
 
 @history
 def an_end_that_cites_a_role_is_chosen_too():
-    """F-16, V-7: Mina's node cites her role, and the admin who confirms her end is younger than that. A thief cites
-    the entry, and is heard first by another one, who is weaker still. The owner's node confirms hers."""
+    """F-16, V-7: Mina's end cites her role; the admin who confirms it is younger than that. The
+    thief's end cites her entry, and a still weaker admin hears it first. The owner's node confirms
+    Mina's."""
     s = Apart()
     w = s.w
     g = s.role([s.words, s.mina, s.phone], s.before)
@@ -166,8 +168,9 @@ def an_end_that_cites_a_role_is_chosen_too():
 
 @history
 def an_end_that_is_chosen_though_it_is_void():
-    """F-16: the same without the other admin. The thief's end comes first under the role and is valid there. The
-    owner's node confirms the other one, as the weaker admin has, and V-7 takes the thief's."""
+    """F-16: the same without the other admin. The thief's end comes first under the role and is
+    valid there. The owner's node confirms Mina's, as the weaker admin did, and V-7 takes the
+    thief's."""
     for named in range(2):
         s = Apart()
         w = s.w
@@ -186,7 +189,8 @@ def an_end_that_is_chosen_though_it_is_void():
 
 
 def who_confirms_and_is_ended(s):
-    """Each gives who confirms as an admin in force, and who then writes what without effect."""
+    """Cases that yield the confirming admin, who is in force, and who then writes void
+    operations."""
     w = s.w
 
     def one_whose_admit_is_kept():
@@ -218,8 +222,9 @@ def who_confirms_and_is_ended(s):
 
 @history
 def a_confirm_that_an_ended_device_or_a_kept_admit_takes():
-    """4.0: who confirms is an admin in force. Still the confirm is ended by what their old words, or a computer
-    that they have revoked, say without effect; or since who let them in has left without knowing of them."""
+    """4.0: the confirmer is an admin in force. Still, void operations by their old words or by a
+    computer that they revoked end the confirm, or the backdated leave of the admin who admitted
+    them."""
     for n in range(3):
         s = Apart()
         w = s.w

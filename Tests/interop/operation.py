@@ -1,4 +1,4 @@
-"""Section 2 of docs/PROTOCOL.md: one operation, read or written."""
+"""Section 2 of docs/PROTOCOL.md: reading and writing one operation."""
 
 from dataclasses import dataclass
 
@@ -41,9 +41,9 @@ class Operation:
     map: dict = None
     # The nearest earlier operation of kind 3 on the same branch of its log.
     earlier: bytes = None
-    # Whether it is judged once more, under another grant than the one that it cites (V-10).
+    # Whether it is judged again under a grant other than the one it cites (V-10).
     is_again: bool = False
-    # There in the place of a device that the grant lists, and how many phrases behind it (V-12).
+    # The listed device for which it acts there, and how many phrases it is behind it (V-12).
     behind: tuple = None
 
     @classmethod
@@ -51,7 +51,7 @@ class Operation:
         fields = enc_decoded(header)
         assert len(fields) == 13 and fields[0] == VERSION, "the header"
         assert fields[11] == len(payload) and fields[12] == H(b"wsx-payload1", payload)
-        assert (fields[5] == 0) == (fields[6] == b""), "previous, exactly behind sequence 0"
+        assert (fields[5] == 0) == (fields[6] == b""), "previous, exactly after sequence 0"
         ids = [ref[3] for ref in fields[10]]
         assert ids == sorted(set(ids)), "deps ascend"
         name = H(b"wsx-op1", header)
@@ -61,7 +61,7 @@ class Operation:
 
     @classmethod
     def write(cls, key, kind, document, inc, seq, previous, hlc, grant, keyid, deps, payload):
-        """Signed with an Ed25519PrivateKey, whose public half is the device."""
+        """Signs an operation with an Ed25519PrivateKey, whose public key is the device."""
         device = key.public_key().public_bytes_raw()
         header = enc([VERSION, kind, document, device, inc, seq, previous, hlc, grant, keyid,
                       sorted(deps, key=lambda ref: ref[3]), len(payload),
@@ -85,7 +85,7 @@ class Operation:
         return signed(self.device, b"wsx-sig1" + self.id, self.signature)
 
     def plaintext(self, keys):
-        """Section 3.2, or None where the key is not held."""
+        """The plaintext (section 3.2), or None without the key."""
         key = keys.get(self.keyid)
         if key is None:
             return None

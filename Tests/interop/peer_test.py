@@ -1,9 +1,9 @@
-"""A running node against a peer that shares no line of code with it, in both roles.
+"""A running node against a peer that shares no code with it, in both roles.
 
-The node dialled:   the peer takes the psk from an invite link that the node has made.
-The node dialling:  the peer makes an invite link itself, with its own address as the hint, and a
-                    second home is told to join by it. The node dials, because that is what
-                    joining is; the peer answers, and in the end says that the invite is void.
+Node as responder:  the peer takes the psk from an invite link of the node.
+Node as initiator:  the peer makes an invite link with its own address as the hint, and a second
+                    home joins with it. The node dials to join; the peer answers, and finally says
+                    that the invite is void.
 """
 
 import json
@@ -25,7 +25,7 @@ HANDSHAKES = int(os.environ.get("WSX_HANDSHAKES", "50"))
 
 
 class Home:
-    """A home in a temporary folder, whose node listens on 127.0.0.1 only."""
+    """A home in a temporary folder; its node listens on 127.0.0.1 only."""
 
     def __init__(self, *words):
         self.folder = tempfile.mkdtemp(prefix="wsx-interop.")

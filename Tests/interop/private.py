@@ -1,5 +1,4 @@
-"""What is sealed in private documents and in the mailbox: sections 3.4 and 3.5 of docs/PROTOCOL.md.
-"""
+"""Opens private documents and the mailbox: sections 3.4 and 3.5 of docs/PROTOCOL.md."""
 
 from cryptography.exceptions import InvalidTag
 
@@ -8,7 +7,7 @@ from salsa import public_key, shared
 from xchacha import opened
 
 
-# 3.4 What is sealed
+# 3.4 Sealed payloads
 
 
 def unpadded(text):
@@ -16,12 +15,12 @@ def unpadded(text):
 
 
 def private_plaintext(o, keys):
-    """What an operation of kind 3 seals, or None where no key opens it."""
+    """The plaintext of an operation of kind 3, or None if no key opens it."""
     key = keys.get((o.document, o.keyid))
     if key is None:
         return None
     clear, sealed = enc_decoded(o.payload)
-    assert (clear is not None) == (not any(o.header[2])), "a clear part, exactly in a root"
+    assert (clear is not None) == (not any(o.header[2])), "exactly a root has a clear part"
     subkey = Hk(key, b"wsx-pauth")
     sealing = Hk(subkey, b"wsx-root", clear[2]) if clear else Hk(subkey, b"wsx-doc", o.document)
     try:
@@ -31,7 +30,7 @@ def private_plaintext(o, keys):
 
 
 def content_plaintext(o, keys):
-    """What content of a private document seals, or None."""
+    """The plaintext of content in a private document, or None."""
     key = keys.get((o.document, o.keyid))
     if key is None:
         return None
@@ -42,13 +41,13 @@ def content_plaintext(o, keys):
         return None
 
 
-# 3.5 What is in the mailbox
+# 3.5 The mailbox
 
 
 def mail(o, secrets):
-    """Messages by device, for the devices whose box keys are given; the sender's among them."""
+    """Maps devices to their messages, for the devices whose box keys are given, sender included."""
     nonce, boxes = enc_decoded(o.payload)
-    assert len(nonce) == 16 and len(boxes) in (4, 16, 64, 256), "boxes are filled up"
+    assert len(nonce) == 16 and len(boxes) in (4, 16, 64, 256), "boxes are padded"
     tags = [tag for tag, _ in boxes]
     assert tags == sorted(set(tags)) and all(len(t) == 8 and len(b) == 144 for t, b in boxes)
     sender, found = public_key(secrets[o.device]), {}

@@ -1,7 +1,7 @@
-"""What docs/PROTOCOL.md says about links, written a second time.
+"""An independent implementation of links, as in docs/PROTOCOL.md.
 
-Section numbers are those of the document. The Noise handshake is PyPI's noiseprotocol, the
-signatures are PyPI's cryptography; nothing of the Swift program is used.
+Section numbers are those of the document. Uses noiseprotocol and cryptography from PyPI, and
+nothing of the Swift program.
 """
 
 import os
@@ -25,7 +25,7 @@ TIMEOUT_SECONDS = 20
 
 
 class Invite:
-    """The secret of an invite, and the link that carries it."""
+    """The secret of an invite, and its link."""
 
     def __init__(self, workspace, seed, invite, hints):
         self.workspace, self.seed, self.invite, self.hints = workspace, seed, invite, hints
@@ -44,11 +44,11 @@ class Invite:
     def read(cls, link):
         data = base32_decoded(link[len("wsx://join/") :])
         body, check = data[:-3], data[-3:]
-        assert H(b"wsx-link1", body)[:3] == check, "the check of the link"
+        assert H(b"wsx-link1", body)[:3] == check, "the checksum of the link"
         assert body[0] == 1, "the version of the link"
         hints, rest = [], body[41:]
         while rest:
-            assert rest[0] == 4, "a node on 127.0.0.1 has IPv4 hints only"
+            assert rest[0] == 4, "a node on 127.0.0.1 has only IPv4 hints"
             hints.append((socket.inet_ntoa(rest[1:5]), struct.unpack(">H", rest[5:7])[0]))
             rest = rest[7:]
         return cls(body[1:17], body[17:33], body[33:41], hints)
@@ -63,7 +63,7 @@ class Invite:
 
 
 class Identity:
-    """A device, its store, and the static key that the device has certified."""
+    """A device, its store, and the static key that the device certified."""
 
     def __init__(self, signing=None):
         self.signing = signing or Ed25519PrivateKey.generate()
@@ -79,7 +79,7 @@ class Identity:
 
 
 class Peer:
-    """One established link, seen from here."""
+    """One end of an established link."""
 
     def __init__(self, connection, noise, payload, remote_static):
         self.socket, self.noise = connection, noise
@@ -99,7 +99,7 @@ class Peer:
         self.socket.sendall(struct.pack(">H", len(sealed)) + sealed)
 
     def receive(self):
-        """The next message: its type and its map."""
+        """Receives the next message. Returns its type and map."""
         while not self.messages:
             rest = bytes(self.noise.decrypt(self.frame()))
             assert rest, "a frame without a fragment"
@@ -114,7 +114,7 @@ class Peer:
         return self.messages.pop(0)
 
     def frame(self):
-        """The next frame. When time is up in the middle of one, its beginning is kept."""
+        """Receives the next frame. After a timeout in the middle of a frame, its start is kept."""
         while len(self.buffer) < 2 or len(self.buffer) < 2 + int.from_bytes(self.buffer[:2], "big"):
             part = self.socket.recv(1 << 16)
             if not part:
@@ -125,7 +125,7 @@ class Peer:
         return frame
 
     def ping(self, number):
-        """Sends a ping and waits for its answer. Returns what came before it."""
+        """Sends a ping and waits for the answer. Returns the messages that came before it."""
         self.send(0x30, {1: number, 2: False})
         others = []
         while True:
@@ -136,9 +136,9 @@ class Peer:
 
 
 def check_payload(data, remote_static):
-    """Section 5.1: the fields, and that the device certified the key that Noise proved."""
+    """Section 5.1: checks the fields, and that the device certified the key that Noise proved."""
     fields = enc_decoded(bytes(data))
-    assert sorted(fields) == [1, 2, 3, 4, 5, 6, 7], "the keys of the payload"
+    assert sorted(fields) == [1, 2, 3, 4, 5, 6, 7], "the keys in the payload"
     assert [len(fields[key]) for key in (1, 2, 6)] == [32, 64, 16], "the sizes in the payload"
     assert fields[3] <= LINK <= fields[4], "the versions"
     assert abs(fields[7] - time.time() * 1000) < 60_000, "the clock of the peer"
@@ -146,7 +146,7 @@ def check_payload(data, remote_static):
     try:
         Ed25519PublicKey.from_public_bytes(fields[1]).verify(fields[2], certified)
     except InvalidSignature:
-        raise AssertionError("the certificate does not fit the static key") from None
+        raise AssertionError("the certificate does not match the static key") from None
     return fields
 
 
@@ -182,7 +182,7 @@ def next_message(connection):
 
 
 def dial(address, psk, identity, certified_static=None, hint_psk=None, source=None):
-    """The initiator. `certified_static` and `hint_psk` are for lies, `source` is an own address."""
+    """The initiator. `certified_static` and `hint_psk` can be wrong; `source`: local address."""
     connection = socket.create_connection(
         address, timeout=TIMEOUT_SECONDS, source_address=source and (source, 0))
     noise, static_public = noise_under(psk, identity)
@@ -208,7 +208,7 @@ def answer(connection, psk, identity):
     said = exactly(connection, 16)
     first = next_message(connection)
     assert said == hint(psk, first[:32]), "the hint of message 1"
-    assert bytes(noise.read_message(first)) == b"", "message 1 says nothing"
+    assert bytes(noise.read_message(first)) == b"", "message 1 has an empty payload"
     connection.sendall(framed(noise.write_message(identity.payload(static_public))))
     payload = noise.read_message(next_message(connection))
     return Peer(connection, noise, payload, state.rs.public_bytes)

@@ -1,11 +1,11 @@
-"""The table of section 4.0.3 of docs/PROTOCOL.md: what a revocation hits."""
+"""The table in section 4.0.3 of docs/PROTOCOL.md: what a revocation hits."""
 
 from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, DOCCREATE, DOCDEL, DOCSET, GRANT, INVITE,
                    LEAVE, MEMBER, RECUT, REKEY, REMOVE, RMDEV, RVINV, WSSET)
 
 
 def is_revocation(a, o):
-    """Whether it may hit anything."""
+    """Whether an operation can hit anything."""
     return (o.type in (REMOVE, RMDEV, RVINV, LEAVE)
             or o.type == CONFIRM and any(a.is_own_end(a.ops[n]) for n in o.map[1])
             or o.type == GRANT and (o.map[4] or a.drops(o)))
@@ -32,7 +32,7 @@ def hits(a, r, o):
 
 
 def is_beside(a, end, o):
-    """Whether an own end has ended what the own end o, which does not know it, would end."""
+    """Whether an own end already ends what the own end o, which does not know it, would end."""
     if a.knows(o, end.id):
         return False
     if end.type == RMDEV:
@@ -45,20 +45,21 @@ def is_beside(a, end, o):
 
 
 def passes_over(a, r, o):
-    """V-7: whether a confirm of a final end leaves out another one of that phrase, which it knows."""
+    """V-7: whether a confirm of a final end passes over another one of that phrase that it
+    knows."""
     return (r.type == CONFIRM and o.id not in r.map[1] and a.is_final_end(o)
             and any(a.is_final_end(e) and is_beside(a, e, o) for e in map(a.ops.get, r.map[1])))
 
 
 def is_named_before(a, r, end):
-    """Whether a valid confirm that is stronger than r names an own end: of ends that were confirmed apart
-    the one by the strongest stays. `in_force` has all that are stronger."""
+    """Whether a valid confirm stronger than r names an own end. Of concurrently confirmed ends, the
+    one with the strongest confirm stays. `in_force` has everything stronger."""
     return any(c.type == CONFIRM and end.id in c.map[1] and a.rank(c) < a.rank(r) for c in a.in_force)
 
 
 def gives_up(a, r, o):
-    """V-6: whether r gives up what was its own author's, so that it takes nothing confirmed. Who replaces a
-    phrase gives up no revocation by it: it may be somebody else's who has the words."""
+    """V-6: whether r gives up its own author's operation, so that it takes nothing confirmed.
+    Replacing a phrase gives up no revocation by it, because someone else may have the old words."""
     if r.type == RVINV:
         return a.author(r).role == MEMBER
     if o.type == RMDEV and a.is_final_end(r):
@@ -67,7 +68,7 @@ def gives_up(a, r, o):
 
 
 def is_confirmed(a, o, valid):
-    """V-6. `valid` has at least what is valid and stronger than o."""
+    """V-6. `valid` must contain at least all valid operations that are stronger than o."""
     return (is_kept(a, o)
             and any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
                     for c in map(a.ops.get, valid)))
@@ -78,14 +79,14 @@ FOR_OTHERS = (INVITE, ADMIT, RVINV, REMOVE, RMDEV, RECUT, DOCCREATE, DOCSET, DOC
 
 
 def is_kept(a, o):
-    """V-6: whether it stays where it is confirmed."""
+    """V-6: whether an operation stays if it is confirmed."""
     return (o.type in FOR_OTHERS and not a.is_own_end(o)
             or o.type == GRANT and not a.drops(o))
 
 
 def is_aimed(a, r, grant, device, member, behind=None):
-    """The second and third column of the table, for what a device of a member does under a grant, in
-    its own place or behind another device."""
+    """The second and third column of the table, for an operation of a member's device under a
+    grant, in its own place or behind another device."""
     if r.type == REMOVE:
         return member == r.map[1] and not a.knows(grant, r.id)
     if r.type == RMDEV:
@@ -105,8 +106,8 @@ def is_aimed(a, r, grant, device, member, behind=None):
 
 
 def is_cut_off(a, r, device):
-    """V-11: whether r is the first end, from the strongest on, that leaves no chain to the device under
-    its grant. `in_force` has all that are stronger."""
+    """V-11: whether r is the strongest end that leaves no chain to the device under its grant.
+    `in_force` has everything stronger."""
     before = {b.id for s in a.in_force
               if s.is_again and s.grant == r.grant and a.rank(s) < a.rank(r) for b in undoes(a, s)}
     undone = {b.id for b in undoes(a, r)} - before
@@ -115,8 +116,8 @@ def is_cut_off(a, r, device):
 
 
 def is_reached(a, r, device, undone):
-    """V-11: whether a chain leads to the device, of what counts as far as r's grant knows, without what
-    is undone."""
+    """V-11: whether a chain of counting bindings that r's grant knows, without the undone ones,
+    leads to the device."""
     bound = [(d, b) for d, b in a.roll_of_grant(r.grant, a.author(r).member).links
              if b.id not in undone]
     reached, more = set(), {d for d, b in bound if b.type != ADDDEV}
@@ -127,8 +128,8 @@ def is_reached(a, r, device, undone):
 
 
 def undoes(a, r):
-    """V-11: the adddevs, and of a phrase that was replaced the admits, that an end undoes under r's
-    grant."""
+    """V-11: the adddevs that an end undoes under r's grant; for a replaced phrase, the admits
+    too."""
     grant, ended = a.ops[r.grant], r.map[1]
     given = a.gives(grant, ended)
     if grant.type == ADDDEV:
@@ -141,8 +142,8 @@ def undoes(a, r):
 
 
 def revoked_successions(a, end, grant):
-    """V-13: what has put devices in the place of a phrase that the grant does not give, where the phrase
-    has revoked them, as far as its end knows."""
+    """V-13: the adddevs of successors of a phrase that the grant does not give, if the phrase has
+    revoked those successors, as far as its end knows."""
     if not end.behind or end.behind[1] > 0:
         return []
     member = a.author(end).member
@@ -153,8 +154,8 @@ def revoked_successions(a, end, grant):
 
 
 def unknown_admits(a, end, grant):
-    """What has let the member in by a phrase, as far as a grant knows and a final end of the phrase
-    does not: the grant itself, too."""
+    """The admits of a member by a phrase that a grant knows (or is), and that a final end of the
+    phrase does not know."""
     if not a.is_final_end(end):
         return []
     return [b for b in [*a.known(grant, ADMIT), grant] if b.type == ADMIT
@@ -163,15 +164,15 @@ def unknown_admits(a, end, grant):
 
 
 def unknown_additions(a, end, grant):
-    """What the device that an end ends has bound to the member, as far as a grant knows and the end does
-    not."""
+    """The adddevs for the member by the device that an end ends, which a grant knows and the end
+    does not."""
     member = a.author(end).member
     return [b for b in a.known(grant, ADDDEV)
             if b.device == end.map[1] and a.author(b).member == member and not a.knows(end, b.id)]
 
 
 def replaces(a, r, grant, member):
-    """Whether a grant takes the place of another one that a member has."""
+    """Whether r replaces another grant of a member."""
     return (r.type == GRANT and r.map[4] and grant is not r and not a.knows(grant, r.id)
             and member == r.map[1] and (a.knows(r, grant.id) or grant.type == ADMIT))
 

@@ -1,5 +1,4 @@
-"""Writes private documents and the boxes of their keys: sections 3.4 and 3.5 of docs/PROTOCOL.md.
-"""
+"""Writes private documents and key boxes: sections 3.4 and 3.5 of docs/PROTOCOL.md."""
 
 import os
 import time
@@ -35,10 +34,10 @@ def fresh_inc():
 
 
 class Room:
-    """A private document that somebody made, with the newest of its keys."""
+    """A private document of the attacker, with its newest key."""
 
     def __init__(self, attacker, subtype, others, name=None, opens=True, role=2):
-        """`others`: members beside the author. One that does not open is sealed under chance."""
+        """`others`: members besides the author. Without `opens`, it is sealed with a random key."""
         self.a, self.key, self.last, self.inc = attacker, os.urandom(32), None, fresh_inc()
         seats = sorted([[attacker.member, 0], *([m, role] for m in others)])
         said = {1: subtype, 2: seats, 3: 0}
@@ -48,7 +47,7 @@ class Room:
         self.id = self.root.id
 
     def write(self, said, key=None, nonce=None, opens=True, deps=(), alone=False):
-        """The next change; `alone` stands in a log of its own. `nonce` is a root's."""
+        """Writes the next change; `alone` puts it in its own log. `nonce` is for a root."""
         if key:
             self.key = key
         before = None if alone else self.last
@@ -74,7 +73,7 @@ class Room:
         return o
 
     def rekey(self, hands_on=False, **more):
-        """A new key. One that hands on says the one before."""
+        """Writes a new key; with `hands_on`, it contains the previous key."""
         key, older = os.urandom(32), []
         if hands_on:
             nonce = os.urandom(24)
@@ -83,12 +82,12 @@ class Room:
         return self.write([REKEY, {1: [name_of(key), older, []], 15: self.id}], key, **more)
 
     def add(self, members, role=2, **more):
-        """Seats for people, whoever they are."""
+        """Adds seats for any members."""
         return self.write([ADD, {1: [[m, role] for m in sorted(members)], 15: self.id}], **more)
 
 
 class Mail:
-    """Boxes for one device, in one log."""
+    """Writes boxes for one device, in one log."""
 
     def __init__(self, attacker, box):
         self.a, self.last, self.inc = attacker, None, fresh_inc()

@@ -1,4 +1,4 @@
-"""Runs of operations as `ops` carries them: section 5.3 of docs/PROTOCOL.md."""
+"""Runs of operations in `ops` messages: section 5.3 of docs/PROTOCOL.md."""
 
 from notation import LINK, VERSION, H, enc
 from operation import AUTHORITY, Operation
@@ -7,12 +7,12 @@ ZEROS = bytes(32)
 
 
 def spread(column):
-    """[[count, value] ...] as a list of values."""
+    """Expands [[count, value] ...] to a list of values."""
     return [value for count, value in column for _ in range(count)]
 
 
 def packed(values):
-    """The other way round."""
+    """The reverse of `spread`."""
     column = []
     for value in values:
         if column and column[-1][1] == value:
@@ -23,24 +23,24 @@ def packed(values):
 
 
 def read_run(run, before):
-    """The operations of a run. It says what it goes on from; of programs that do not,
-    `before(device, inc, seq)` gives the ids that are held there."""
+    """Reads the operations of a run. A run names its predecessor; for older programs that do not,
+    `before(device, inc, seq)` returns the ids held at that position."""
     document, device, inc, first = run[:4]
     columns = run[-1]
     kinds, hlcs, grants, keys, deps, lengths, payloads, signatures = columns[:8]
     kinds, grants, keys, lengths = map(spread, (kinds, grants, keys, lengths))
-    assert len(columns) == 8, "all payloads are there"
+    assert len(columns) == 8, "all payloads must be present"
     deps, at, hlc, operations = dict(deps), 0, 0, []
     candidates = before(device, inc, first - 1) if first else [b""]
     if LINK > 2:
-        assert len(run) == 6 and len(run[4]) == (32 if first else 0), "what a run goes on from"
+        assert len(run) == 6 and len(run[4]) == (32 if first else 0), "the predecessor of a run"
         candidates = [run[4]]
     for place, kind in enumerate(kinds):
         hlc += hlcs[place]
         payload = payloads[at : at + lengths[place]]
         at += lengths[place]
         signature = signatures[64 * place : 64 * place + 64]
-        # A root's document is its own id, and it says zeros.
+        # The document of a root is its own id; the field is zeros.
         said = ZEROS if first + place == 0 and kind == AUTHORITY and not any(
             grants[place]) else document
         for previous in candidates:
@@ -56,7 +56,7 @@ def read_run(run, before):
 
 
 def write_run(document, operations):
-    """Operations that follow each other in one log."""
+    """Writes consecutive operations of one log as a run."""
     first = operations[0]
     hlcs = [first.hlc] + [b.hlc - a.hlc for a, b in zip(operations, operations[1:])]
     deps = [[place, o.deps] for place, o in enumerate(operations) if o.deps]

@@ -1,4 +1,5 @@
-"""HSalsa20 and XSalsa20-Poly1305 (Bernstein, "Extending the Salsa20 nonce", 2011), and sealed boxes."""
+"""HSalsa20 and XSalsa20-Poly1305 (Bernstein, "Extending the Salsa20 nonce", 2011), and sealed
+boxes."""
 
 import hashlib
 import struct
@@ -24,7 +25,7 @@ def rounds(words):
 
 
 def hsalsa20(key, nonce):
-    """The subkey for a key of 32 bytes and 16 bytes of nonce."""
+    """The subkey for a 32-byte key and a 16-byte nonce."""
     k, n = struct.unpack("<8I", key), struct.unpack("<4I", nonce)
     c = CONSTANTS
     x = rounds([c[0], *k[:4], c[1], *n, c[2], *k[4:], c[3]])
@@ -32,19 +33,19 @@ def hsalsa20(key, nonce):
 
 
 def public_key(secret):
-    """The X25519 key of 32 secret bytes."""
+    """The X25519 public key of a 32-byte secret."""
     return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
 
 def shared(secret, other):
-    """What two devices share: X25519, then HSalsa20 with zeros."""
+    """The shared key of two devices: X25519, then HSalsa20 with zeros."""
     point = X25519PrivateKey.from_private_bytes(secret).exchange(
         X25519PublicKey.from_public_bytes(other))
     return hsalsa20(point, bytes(16))
 
 
 def salsa20_block(key, nonce, counter):
-    """64 bytes of the stream for 8 bytes of nonce."""
+    """One 64-byte block of the stream for an 8-byte nonce."""
     k, c = struct.unpack("<8I", key), CONSTANTS
     n, b = struct.unpack("<2I", nonce), struct.unpack("<2I", struct.pack("<Q", counter))
     start = [c[0], *k[:4], c[1], *n, *b, c[2], *k[4:], c[3]]
@@ -53,20 +54,20 @@ def salsa20_block(key, nonce, counter):
 
 
 def stream(key, nonce, count):
-    """XSalsa20: `count` bytes under 24 bytes of nonce."""
+    """XSalsa20: `count` bytes for a 24-byte nonce."""
     subkey = hsalsa20(key, nonce[:16])
     return b"".join(salsa20_block(subkey, nonce[16:], i) for i in range(count // 64 + 1))[:count]
 
 
 def secretbox(key, nonce, text):
-    """XSalsa20-Poly1305 as NaCl has it: the tag stands first."""
+    """XSalsa20-Poly1305 as in NaCl, with the tag first."""
     pad = stream(key, nonce, 32 + len(text))
     sealed = bytes(a ^ b for a, b in zip(text, pad[32:], strict=True))
     return Poly1305.generate_tag(pad[:32], sealed) + sealed
 
 
 def secretbox_opened(key, nonce, sealed):
-    """The text, or None where the tag does not fit."""
+    """The text, or None if the tag is wrong."""
     tag, body = sealed[:16], sealed[16:]
     pad = stream(key, nonce, 32 + len(body))
     if Poly1305.generate_tag(pad[:32], body) != tag:

@@ -1,6 +1,6 @@
-"""Runs the second reader on histories that were written by hand.
+"""Runs the second reader on handwritten histories.
 
-    selftest.py [WORDS]     only those whose names have these words
+        selftest.py [WORDS]     only histories whose names contain these words
 """
 
 import sys

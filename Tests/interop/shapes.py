@@ -1,6 +1,6 @@
 """Section 3.1 of docs/PROTOCOL.md: which payloads of authority operations are well formed.
 
-Appendix A says the most that a list may hold. Nothing is asked of that here.
+Does not check the list limits of appendix A.
 """
 
 from terms import (ADDDEV, ADMIT, CONFIRM, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE,
@@ -47,7 +47,7 @@ def empty_or(count):
 def wraps(value):
     if not many(array(size(8), some_bytes))(value):
         return False
-    # 32 bytes for a guest's device, 64 for another, and 48 of the box.
+    # 32 bytes for a guest's device, 64 for others, plus 48 bytes of box overhead.
     names = [name for name, _ in value]
     return names == sorted(names) and all(len(box) in (80, 112) for _, box in value)
 
@@ -58,7 +58,7 @@ field = array(key16, size(24), some_bytes)
 
 
 def cuts(value):
-    """Places by device and incarnation, each once, ascending (3.1)."""
+    """Positions by device and incarnation, each once, in ascending order (3.1)."""
     places = many(array(id_, uint, key16))
     if not many(array(id_, uint, places))(value) or not all(found for _, _, found in value):
         return False
@@ -73,7 +73,7 @@ def ascending(values):
 older = many(array(key16, some_bytes))
 rekey = null_or(array(key16, wraps, older))
 
-# Map keys with their shapes; the second map is of those that may be absent.
+# Map keys with their shapes; the second map has the optional keys.
 SHAPES = {
     CREATE: ({1: key16, 2: member, 3: device_list, 4: key16, 5: wraps, 6: field, 7: key16}, {}),
     INVITE: ({1: role, 2: uint, 3: uint, 4: id_, 5: boolean, 6: many(id_), 7: field}, {8: id_}),
@@ -103,7 +103,7 @@ SHAPES = {
 
 
 def is_well_formed(o):
-    """Whether the payload of a known type has exactly the keys and values of the table."""
+    """Whether the payload of a known type has exactly the keys and shapes of the table."""
     if o.type not in SHAPES or type(o.map) is not dict:
         return False
     needed, optional = SHAPES[o.type]

@@ -1,6 +1,6 @@
-"""What an attack acts on: a running node with its home, links into its workspace, and a way to look.
+"""The target of an attack: a running node with its home, invite links, and ways to inspect it.
 
-Nothing is started here. The program in WSX_NODE is called for what a person at that node would ask.
+The node is already running. WSX_NODE is the program for commands of a person at that node.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from protocol import Invite
 
 
 class Stage:
-    """`links`: by a name such as member, guest, many, look, approve. `home`: the node's."""
+    """`links` maps names such as member, guest, many, look or approve. `home` is the node's."""
 
     def __init__(self, home, links, device_link=None, may_restart=False):
         self.home, self.links, self.device_link = home, links, device_link
@@ -34,7 +34,7 @@ class Stage:
         print(f"    {line}", flush=True)
 
     def broken(self, line):
-        """Something that no attacker may reach."""
+        """Reports that the attacker reached something forbidden."""
         self.found.append(line)
         print(f"    REACHED: {line}", flush=True)
 
@@ -44,7 +44,7 @@ class Stage:
         else:
             self.note(f"{what}: {refused}")
 
-    # What a person at the node sees
+    # As a person at the node
 
     def cli(self, *words):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("WSX_NODE_")}
@@ -64,10 +64,10 @@ class Stage:
         return {d["id"] for d in self.cli("device", "list", "--member", shown(member, "u_"))}
 
     def removes(self, attacker):
-        """The owner removes somebody, though not everything that it wrote may be here."""
+        """The owner removes the attacker, even if not all of its operations have arrived."""
         self.cli("member", "remove", shown(attacker.member, "u_"), "--force")
 
-    # What the node holds and uses
+    # The node's store and resources
 
     def pid(self):
         with socket.socket(socket.AF_UNIX) as link:
@@ -76,10 +76,10 @@ class Stage:
         return struct.unpack("3i", said)[0]
 
     def usage(self):
-        """(resident KiB, KiB in the home, ms of processor time)
+        """Returns (resident KiB, KiB in the home, ms of CPU time).
 
-        What the kernel maps of the program's own file is left out: some 5 MiB of it come with the
-        first operations of any kind, and go whenever the memory is wanted."""
+        Ignores pages of the program file: about 5 MiB are mapped with the first operations, and the
+        kernel can drop them at any time."""
         pid = self.pid()
         status = Path(f"/proc/{pid}/status").read_text()
         resident = sum(int(status.split(f"{part}:")[1].split()[0])
@@ -89,12 +89,12 @@ class Stage:
         return resident, disk // 1024, (int(times[11]) + int(times[12])) * 10
 
     def call_ms(self):
-        """How long a local call takes, the program's start included."""
+        """The time of a local call in ms, including the start of the program."""
         start = time.monotonic()
         self.cli("status")
         return int((time.monotonic() - start) * 1000)
 
-    # What a stranger is shown
+    # As a stranger
 
     def look(self):
         """The authority document, as a newcomer with a fresh device gets it."""
@@ -105,25 +105,25 @@ class Stage:
             visitor.close()
         except CLOSED:
             code = None
-        assert code == 0, f"the node shows a newcomer nothing: {code and CODES[code]}"
+        assert code == 0, f"the node rejects a newcomer: {code and CODES[code]}"
         return visitor.copy
 
     def verdicts(self):
         return Authority(list(self.look().ops.values()))
 
     def join(self, link="member", device=None, recovery=None, source="127.0.0.2"):
-        """Somebody who was let in by the book."""
+        """Joins correctly as a new attacker."""
         attacker = Attacker(self.links[link], device, source)
         code = attacker.join(recovery)
-        assert code == 1, f"not let in by {link}: {code and CODES[code]}"
+        assert code == 1, f"not admitted by {link}: {code and CODES[code]}"
         attacker.visitor.settle(0.3)
         return attacker
 
-    # What an attacker does
+    # As an attacker
 
     def joins(self, attacker, link, member, devices, end=None, device=None):
-        """join2 with any list over a link of its own: what is answered, and whether the link stood.
-        `devices` are entries, or devices that are to sign for this list."""
+        """Sends join2 with any list over a new link. Returns the answer, or how the link ended.
+        `devices` are entries, or devices that sign for this list."""
         for _ in range(6):
             said = self.joins_once(attacker, link, member, devices, end, device)
             if said != "busy":
@@ -146,7 +146,7 @@ class Stage:
             visitor.close()
 
     def says(self, attacker, said, grant=None, device=None, after=..., deps=None, settle=0.3):
-        """Writes an authority operation and pushes it. The operation, and how the link took it."""
+        """Writes and pushes an authority operation. Returns it, and how the link reacted."""
         device = device or attacker.device
         o = device.write(attacker.copy.root.id, *said, grant or attacker.grant,
                          deps if deps is not None else attacker.copy.heads(),
@@ -160,20 +160,20 @@ class Stage:
             v = attacker.visitor
         v.push(operations)
         v.settle(settle)
-        return v.ended or "taken in silence"
+        return v.ended or "no answer"
 
     def again(self, attacker):
-        """A new link for somebody who is in, or was."""
+        """Opens a new link for a current or former member."""
         for _ in range(15):
             try:
                 attacker.enter()
                 return
             except (EOFError, ConnectionError, socket.timeout):
                 time.sleep(2)
-        raise AssertionError("the node answers this host no more")
+        raise AssertionError("the node no longer answers this host")
 
     def judge_fault(self, o, what):
-        """From version 2 on nobody stores what has a fault."""
+        """From version 2 on, no node stores an operation with a fault."""
         held = self.is_stored(o)
         if VERSION == 1:
             self.note(f"{what}: {'stored' if held else 'not stored'}")
@@ -181,28 +181,28 @@ class Stage:
             self.judge(held, f"{what} is stored", "not stored")
 
     def control(self, attacker):
-        """What is right is heard: without that nothing here means anything."""
+        """Checks that a correct operation is accepted; otherwise no result here means anything."""
         new, root = writer.Device(), attacker.copy.root
         listed = writer.for_linking(new, root.id, attacker.device.id, attacker.member)
         o, way = self.says(attacker, writer.adddev(listed, root.map[4]), after=None)
-        self.judge(not self.is_held(o), f"an adddev by the book ({way}) is not heard", "it is")
+        self.judge(not self.is_held(o), f"a correct adddev ({way}) is not accepted", "it is")
 
     def is_stored(self, o):
-        """Whether the node's own store has an operation, shown to others or not."""
+        """Whether the node's store has an operation, whether or not it shows it to others."""
         path = f"file:{Path(self.home) / 'node.db'}?mode=ro"
         with contextlib.closing(sqlite3.connect(path, uri=True)) as store:
             found = store.execute("SELECT 1 FROM operation WHERE id = ?", (o.id,)).fetchone()
         return found is not None
 
     def is_held(self, o):
-        """Whether a newcomer is shown it; None where a newcomer is shown nothing."""
+        """Whether a newcomer gets an operation; None if a newcomer gets nothing."""
         try:
             return o.id in self.look().ops
         except AssertionError:
             return None
 
     def restart(self):
-        """ms until the home serves again; only where the attack was told that it may."""
+        """Restarts the node. Returns the ms until it serves again, or None if not allowed."""
         if not self.may_restart:
             return None
         self.cli("down")
@@ -212,7 +212,7 @@ class Stage:
 
 
 def signed_list(devices, workspace, invite, answerer, member):
-    """Entries stay; a Device signs, for the list as it stands."""
+    """Signs a list: entries stay as they are, a Device signs for this list."""
     pairs = [[d.id, d.box] if isinstance(d, writer.Device) else d for d in devices]
     listed = []
     for d in devices:

@@ -7,14 +7,15 @@ from terms import (ADMIN, GRANT, GRANTS, GUEST, INFINITY, LEAVE, NOTHING_TAKEN, 
 
 
 class Later(NamedTuple):
-    """What a device would write now under a grant, weaker than all else of it there (V-2, V-5)."""
+    """An operation that a device would write now under a grant, weaker than all its others there
+    (V-2, V-5)."""
 
     device: bytes
     grant: bytes
 
 
 class Seat(NamedTuple):
-    """What a device has by a grant: whose it is, as what, and how strong that is."""
+    """What a grant gives a device: the member, the role and the rank."""
 
     device: bytes
     grant: object
@@ -24,12 +25,12 @@ class Seat(NamedTuple):
 
     @property
     def now(self):
-        """The rank of what the device writes now: an operation that is no own end, of its own place."""
+        """The rank of what the device would write now: no own end, in its own place."""
         return (*self.rank, 1, INFINITY)
 
 
 def said(a, grant, device):
-    """A seat as its grant says."""
+    """A seat as given by its grant."""
     given = a.gives(grant, device)
     return Seat(device, grant, given.member, given.role, a.rank_of_grant(grant, device))
 
@@ -38,7 +39,7 @@ def said(a, grant, device):
 
 
 def kept(a, valid, seat):
-    """A seat with what transfers leave of it: one role less, and the rank of the latest of them."""
+    """A seat after transfers: one role less, with the rank of the latest of them."""
     transfers = taking(a, valid, seat)
     if not transfers or seat.role > ADMIN:
         return seat
@@ -50,7 +51,7 @@ def kept(a, valid, seat):
 
 
 def has_instead(a, valid, seat):
-    """Whether a transfer has given the device something instead of a seat that it takes."""
+    """Whether a transfer gives the device another seat in place of the one it takes."""
     return any(seat.device in t.map[5] for t in taking(a, valid, seat))
 
 
@@ -71,7 +72,7 @@ def takes(a, valid, t, seat):
 
 
 def seats(a, valid):
-    """What valid grants say, of every device."""
+    """The seats of every device by valid grants."""
     return [said(a, g, device) for g in valid if g.type in GRANTS
             for device in dict.fromkeys(d for d, _, _ in a.listed(g))]
 
@@ -82,15 +83,16 @@ def is_open_to(a, t, seat):
 
 
 def withstands(a, valid, t, seat):
-    """Whether a device of every day is in by a grant too strong for a transfer. What is asked here
-    is what the grant says: what is left of it follows from the answer."""
+    """Whether an everyday device is in by a grant too strong for a transfer. This uses the seat as
+    granted, because what transfers leave of it depends on the answer."""
     return (not is_recovery(a, valid, seat.device, seat.member) and is_open_to(a, t, seat)
             and seat.now < a.rank(t)
             and not any(r.type != LEAVE and reaches(a, valid, r, seat) for r in valid))
 
 
 def is_recovery(a, valid, device, member):
-    """Whether it is the first of two devices of a create or admit, or took the place of such a one."""
+    """Whether a device is the first of two in a create or admit, or took the place of such a
+    one."""
     return any(a.makes_recovery(o, device, member) for o in valid)
 
 
@@ -98,7 +100,7 @@ def is_recovery(a, valid, device, member):
 
 
 def held(a, valid, device=None):
-    """The seats in which devices are in, or one device is, as transfers leave them."""
+    """The seats in which devices (or one device) are in, after transfers."""
     found = [kept(a, valid, s) for s in seats(a, valid)
              if device in (None, s.device) and not has_instead(a, valid, s)]
     return [s for s in found if not any(reaches(a, valid, r, s) for r in valid)]
@@ -106,8 +108,8 @@ def held(a, valid, device=None):
 
 def strongest(a, valid, device):
     """The strongest seat in which a device is in, or None."""
-    # Of two that one transfer has taken, which lists the device for neither, the stronger is
-    # whichever was stronger before.
+    # If one transfer took two seats and lists the device for neither, the stronger is the one that
+    # was stronger before.
     return min(held(a, valid, device), default=None,
                key=lambda s: (s.rank, a.rank_of_grant(s.grant, device)))
 
@@ -115,7 +117,7 @@ def strongest(a, valid, device):
 def reaches(a, valid, r, seat):
     """Whether r hits what a device would write now, or its content, in a seat.
 
-    A transfer does not: it makes the role one less (V-3), which would mean nothing otherwise.
+    A transfer does not: it lowers the role by one (V-3), which would otherwise have no meaning.
     """
     if r.type not in (REMOVE, RMDEV, LEAVE, GRANT):
         return False
@@ -125,17 +127,17 @@ def reaches(a, valid, r, seat):
         aimed = is_aimed(a, r, seat.grant, seat.device, seat.member)
     if not aimed or r.type != LEAVE:
         return aimed and a.rank(r) < seat.now
-    # V-4: it need not be stronger.
+    # V-4: it does not need to be stronger.
     role = a.author(r).role
     return seat.role >= role and not (a.has_devices and holds_more(a, valid, seat, role))
 
 
 def holds_more(a, valid, seat, role):
-    """Whether a device is in for a member in a stronger role, by whatever grant."""
+    """Whether a device is in for a member in a stronger role, by any grant."""
     others = [kept(a, valid, s) for s in seats(a, valid)
               if (s.device, s.member) == (seat.device, seat.member)
               and not has_instead(a, valid, s)]
-    # Only of these is asked what reaches them, so that each question is about a stronger role.
+    # Only ask about seats with a stronger role, so that the recursion ends.
     return any(s.role < role and not any(reaches(a, valid, r, s) for r in valid) for s in others)
 
 
@@ -148,13 +150,13 @@ def hits_later(a, valid, r, o):
 
 
 def content_ends(a, o, least):
-    """What ends content of a device under a grant, where `least` is the weakest role that writes;
-    None where nothing of it is valid anyway."""
+    """What ends the content of a device under a grant, if `least` is the weakest role that may
+    write; None if nothing of it is valid anyway."""
     valid, grant = a.in_force, a.ops.get(o.grant)
     if not grant or grant.id not in a.valid or grant.type not in GRANTS:
         return None
     given = a.gives(grant, o.device)
-    # V-3: a transfer carries the content of its heir alone.
+    # V-3: a transfer only carries the content of its heir.
     if not given or grant.type == GRANT and given.place >= len(grant.map[2]):
         return None
     seat = kept(a, valid, said(a, grant, o.device))
@@ -169,18 +171,18 @@ def content_ends(a, o, least):
         elif (r.type == GRANT and r.map[3] == GUEST and least < GUEST
               and reaches(a, valid, r, seat)):
             found.append(r)
-    # A final end may reach it under several grants (V-10), and ends it once.
+    # A final end may hit it under several grants (V-10), but ends it once.
     return list({r.id: r for r in found}.values())
 
 
 def succeeds(a, g, seat):
-    """Whether a grant has replaced a seat: replaces, knows it, and is stronger."""
+    """Whether a grant replaced a seat: it replaces, knows the seat, and is stronger."""
     return (g.type == GRANT and g.map[4] and g.map[1] == seat.member
             and a.knows(g, seat.grant.id) and a.rank(g) < seat.now)
 
 
 def succeeding(a, g, seat):
-    """The seat of a device by a grant that may not list it: then behind its last place."""
+    """A device's seat by a grant; if the grant does not list it, after the last place."""
     places = g.map[2]
     place = places.index(seat.device) if seat.device in places else INFINITY
     rank = (g.map[3], a.lam[g.id], g.id, place, *NOTHING_TAKEN)

@@ -1,4 +1,4 @@
-"""Histories of a new recovery phrase, which takes the place of the old one (3.3, A-17)."""
+"""Histories of a new recovery phrase that takes the place of the old one (3.3, A-17)."""
 
 import writer
 from histories import history, rmdev
@@ -9,7 +9,7 @@ from writer import Device
 
 
 def scene():
-    """A workspace whose owner has a phrase, a computer and a phone."""
+    """A workspace with an owner who has a phrase, a computer and a phone."""
     phrase = Device()
     w = World(recovery=phrase)
     phone, _ = w.link(w.owner)
@@ -18,7 +18,7 @@ def scene():
 
 @history
 def a_new_phrase_revokes_an_older_computer():
-    """It stands right behind the old one, before all that was behind that."""
+    """The new phrase is right behind the old one, before everything that was behind that."""
     w, old, phone = scene()
     new, _ = w.link(old, expect="valid", takes_place=True)
     w.write(old, rmdev(old.device), "valid")
@@ -35,13 +35,13 @@ def a_new_phrase_revokes_an_older_computer():
 
 @history
 def no_device_of_every_day_hands_its_place_on():
-    """A-17: the computer, which is the second of two, and a phone are no recovery devices."""
+    """A-17: neither the computer, which is the second of two, nor a phone is a recovery device."""
     w, old, phone = scene()
     w.link(w.owner, expect="A-17", takes_place=True)
     w.link(phone, expect="A-17", takes_place=True)
     mina = w.join(MEMBER)
     w.link(mina, expect="A-17", takes_place=True)
-    # What a phrase links without saying so is a device of every day.
+    # A device that a phrase links without 4 is an everyday device.
     linked, _ = w.link(old, expect="valid")
     w.link(linked, expect="A-17", takes_place=True)
     return w
@@ -49,7 +49,7 @@ def no_device_of_every_day_hands_its_place_on():
 
 @history
 def a_new_phrase_is_a_new_device():
-    """A-17: neither the old phrase itself nor a device that the person has."""
+    """A-17: neither the old phrase itself nor an existing device of the person."""
     w, old, phone = scene()
     for device in (old.device, w.owner.device, phone.device):
         w.link(old, device, "A-17", takes_place=True)
@@ -59,7 +59,7 @@ def a_new_phrase_is_a_new_device():
 
 @history
 def a_phrase_behind_a_phrase():
-    """A chain: each stands before what stood behind the first one."""
+    """A chain: each phrase is before everything that was behind the first one."""
     w, old, phone = scene()
     second, _ = w.link(old, expect="valid", takes_place=True)
     w.write(old, rmdev(old.device), "valid")
@@ -74,7 +74,7 @@ def a_phrase_behind_a_phrase():
 
 @history
 def nobody_comes_back_by_a_phrase_that_was_replaced():
-    """A phrase that ends itself and knows its successor is barred; without one it is not."""
+    """A phrase that ends itself is barred if it knows its successor, and otherwise is not."""
     for replaced in (True, False):
         w, old, _ = scene()
         if replaced:
@@ -86,14 +86,14 @@ def nobody_comes_back_by_a_phrase_that_was_replaced():
 
 @history
 def two_new_phrases():
-    """Both stand, the one with the smaller (lam, id) before the other; an end takes those that it
-    does not know."""
+    """Both are valid, the one with the smaller (lam, id) first; an end takes those that it does not
+    know."""
     w, old, _ = scene()
     first, _ = w.link(old, expect="valid", takes_place=True)
     second, _ = w.link(old, expect="valid", takes_place=True)
     w.write(second, rmdev(first.device), "valid")
     a = w.judged()
-    assert a.standing(first.device.id) == (OWNER, w.owner.member), "the second is weaker"
+    assert a.standing(first.device.id) == (OWNER, w.owner.member), "the second must be weaker"
     w.write(first, rmdev(second.device), "valid")
     assert w.judged().standing(second.device.id) is None
 
@@ -109,8 +109,8 @@ def two_new_phrases():
 
 @history
 def an_older_end_takes_the_new_phrase():
-    """What stays with who has the old words: an own end that knows no successor, and that no valid
-    confirm answers, takes it where it is the stronger one."""
+    """What the holder of the old words can still do: an own end that knows no successor, and that
+    no valid confirm answers, takes the new phrase if it is stronger."""
     w, old, _ = scene()
     before = list(w.ops)
     new, _ = w.link(old, expect="void", takes_place=True)
@@ -122,7 +122,7 @@ def an_older_end_takes_the_new_phrase():
 
 @history
 def a_new_phrase_goes_along_with_a_transfer():
-    """V-3: it is a recovery device, and withstands nothing."""
+    """V-3: the new phrase is a recovery device, so it does not withstand a transfer."""
     w, old, phone = scene()
     new, _ = w.link(old, expect="valid", takes_place=True)
     w.write(old, rmdev(old.device), "valid")

@@ -1,6 +1,6 @@
 """The terms of section 4 of docs/PROTOCOL.md: past, lam, grants, rank, binding, age.
 
-Everything is taken as it is said there, with pasts as plain sets and no thought of speed.
+Everything follows the text literally, with pasts as plain sets, without regard to speed.
 """
 
 from typing import NamedTuple
@@ -12,15 +12,15 @@ INFINITY = 1 << 64
 (CREATE, INVITE, REQUEST, ADMIT, ADDDEV, GRANT, REMOVE, RMDEV, RVINV, LEAVE, RECUT, CUTPART,
  DOCCREATE, DOCSET, DOCDEL, WSSET, WSDEL, REKEY, FEATURE,
  CONFIRM) = range(1, 21)
-# How many phrases that took each other's place stand behind a listed one (V-12).
+# The maximum number of successive phrases behind a listed one (V-12).
 SUCCESSIONS_MAX = 16
-# What stands behind the place of a device that took no other's.
+# The last parts of the rank of a device that took no other's place.
 NOTHING_TAKEN = (0, bytes(32))
 GRANTS = {CREATE, ADMIT, ADDDEV, GRANT}
 
 
 class Given(NamedTuple):
-    """What a grant gives to one device."""
+    """What a grant gives one device."""
 
     member: bytes
     role: int
@@ -28,7 +28,7 @@ class Given(NamedTuple):
 
 
 class Terms:
-    """A set of operations, each with all it cites in the set, and what section 4 calls them."""
+    """A causally closed set of operations, and the terms of section 4 about them."""
 
     def __init__(self):
         self.ops, self.past, self.lam = {}, {}, {}
@@ -38,7 +38,7 @@ class Terms:
         return [c for c in [o.previous, *(d[3] for d in o.deps)] if c]
 
     def place(self, o):
-        """Takes in an operation of which everything that it cites is here."""
+        """Adds an operation. Everything that it cites must be here."""
         cited = self.cited(o)
         self.ops[o.id] = o
         self.past[o.id] = set(cited).union(*(self.past[c] for c in cited))
@@ -48,18 +48,18 @@ class Terms:
         return other in self.past[o.id]
 
     def known(self, o, *types):
-        """The operations of some types in a past."""
+        """The operations of some types in the past of o."""
         return [p for p in map(self.ops.get, self.past[o.id]) if p.type in types]
 
     def knows_as(self, o, other, *types):
-        """An operation by its id, if it is in o's past and has one of these types."""
+        """The operation with an id, if it is in o's past and has one of these types."""
         found = self.ops.get(other)
         return found if found and self.knows(o, other) and found.type in types else None
 
     # Grants
 
     def listed(self, g):
-        """Devices with what a grant gives them, in the order of the table of grants."""
+        """What a grant gives to its devices, in the order of the table of grants."""
         if g.type == CREATE:
             return [(d[0], g.map[2], OWNER) for d in g.map[3]]
         if g.type == ADMIT:
@@ -74,28 +74,30 @@ class Terms:
         return heirs + [(d, author.member, author.role + 1) for d in g.map[5]]
 
     def invited_role(self, admit):
-        """That of the invite. Behind an unknown feature there may be none, and nobody asks (A-6)."""
+        """The role of the invite. After an unknown feature there may be none; it is unused
+        (A-6)."""
         on = self.ops.get(admit.map[1])
         return on.map.get(1, GUEST) if on and on.type == INVITE and on.map else GUEST
 
     def gives(self, g, device):
-        """What a grant gives to a device, at its first place; None where it lists it not."""
+        """What a grant gives a device, at its first place; None if it does not list it."""
         for place, (listed, member, role) in enumerate(self.listed(g)):
             if listed == device:
                 return Given(member, role, place)
         return None
 
     def author(self, o):
-        """The author's member and the acting role; of a word by who stands behind another device at a
-        grant, as that one's."""
+        """The author's member and the acting role. If the author acts behind another device under
+        the grant, those of that device."""
         return self.gives(self.ops[o.grant], self.acting(o))
 
     def acting(self, o):
-        """The device in whose place an operation is judged under its grant (V-12)."""
+        """The device as which an operation is judged under its grant (V-12)."""
         return o.behind[0] if o.behind else o.device
 
     def supports(self, o):
-        """V-1: what has to be valid for an operation: its grant, of an admit its invite, of an invite the wsset."""
+        """V-1: what must be valid for an operation: its grant, an admit's invite, an invite's
+        wsset."""
         named = o.map[1] if o.type == ADMIT else o.map.get(8) if o.type == INVITE else None
         return [n for n in (o.grant, named) if n in self.ops]
 
@@ -109,17 +111,17 @@ class Terms:
         return o.type == LEAVE or o.type == RMDEV and o.map[1] == o.device
 
     def is_final_end(self, o):
-        """Whether a device ends itself and knows that another one took its place."""
+        """Whether o is an rmdev of its own device that knows a successor."""
         return o.type == RMDEV and self.is_own_end(o) and bool(self.successions(o))
 
     def successions(self, o):
-        """The adddevs with 4 by an operation's device, as its member's, that it knows."""
+        """The adddevs with 4 that o knows, by o's device for the same member."""
         return [p for p in self.known(o, ADDDEV) if self.takes_place(p) and p.device == o.device
                 and self.author(p).member == self.author(o).member]
 
     def successor(self, end):
-        """V-12: the device that takes the place, by the first such adddev that a final end knows and whose
-        device the old phrase has not revoked, as far as it knows; None where it has revoked all."""
+        """V-12: the successor: the device of the first such adddev that a final end knows, leaving
+        out devices that it knows the old phrase revoked; None if it revoked all."""
         gone = {p.map[1] for p in self.known(end, RMDEV) if p.device == end.device
                 and self.author(p).member == self.author(end).member}
         named = [p for p in self.successions(end) if p.map[1][0][0] not in gone]
@@ -137,7 +139,7 @@ class Terms:
     # Ranks: smaller is stronger
 
     def rank_of_grant(self, g, device):
-        """Behind the place stands what took it from who had it."""
+        """The rank of a grant for a device. A succession adds its own part after the place."""
         if self.takes_place(g):
             return (*self.rank_of_author(g)[:4], self.lam[g.id], g.id)
         given = self.gives(g, device)
@@ -155,7 +157,7 @@ class Terms:
         return max(own, (*self.rank_of_author(self.ops[o.map[1]]), 1, INFINITY, o.id))
 
     def own_rank(self, o):
-        """As what o's author wrote, whoever wrote the invite that it names."""
+        """The rank of o by its author alone, regardless of the invite that it names."""
         author, lam = self.rank_of_author(o), self.lam[o.id]
         if o.type == ADMIT and self.rank_of_author(self.ops[o.map[1]]) >= author:
             lam = INFINITY
@@ -165,11 +167,11 @@ class Terms:
     # Binding
 
     def takes_place(self, o):
-        """Whether it adds a new recovery phrase, right behind its author."""
+        """Whether o adds a new recovery phrase, right behind its author."""
         return o.type == ADDDEV and 4 in o.map
 
     def ends_own_phrase(self, o):
-        """V-6: whether it is an rmdev of another recovery device of its author's member."""
+        """V-6: whether o is an rmdev of another recovery device of its author's member."""
         return o.type == RMDEV and o.map[1] != o.device and any(
             self.makes_recovery(p, o.map[1], self.author(o).member)
             for p in map(self.ops.get, self.past[o.id]))
@@ -190,7 +192,7 @@ class Terms:
         return [], None
 
     def bindings(self, past):
-        """(device, member) of everything that a past binds."""
+        """(device, member) of every binding in a past."""
         for b in map(self.ops.get, past):
             devices, member = self.binds(b)
             for device in devices:
@@ -206,15 +208,15 @@ class Terms:
         return Roll(self, member, past)
 
     def roll_of_grant(self, grant, member):
-        """The roll of what a grant knows, itself included."""
+        """The roll of a grant's past, including the grant."""
         if (grant, member) not in self.rolls:
             self.rolls[grant, member] = self.roll(member, {*self.past[grant], grant})
         return self.rolls[grant, member]
 
     def is_barred(self, device, past):
-        """Whether an rmdev bars it as a device of anybody to whom it belongs."""
+        """Whether an rmdev bars a device for any of its members."""
         return any(self.roll(m, past).bars.get(device) for m in self.members_of(device, past))
 
     def is_tied(self, device, member, past):
-        """Whether what binds it to the member counts, and nothing bars it."""
+        """Whether a binding of a device to a member counts, and nothing bars the device."""
         return device in self.roll(member, past).ages and not self.is_barred(device, past)

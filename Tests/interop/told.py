@@ -1,7 +1,8 @@
-"""Histories that the program tells in words (make campaign-reader), as operations of section 4.
+"""Reads the histories that the program describes in JSON (make campaign-reader), as operations of
+section 4.
 
-No name, box or signature is in them; of the rules about signatures they say whether they are kept.
-So only what is left of section 4 is judged here, over ids that a seed chose.
+They have no names, boxes or signatures, and only say whether the rules about signatures hold. So
+only the rest of section 4 is judged here. The ids come from a seed.
 """
 
 from dataclasses import dataclass, field
@@ -12,15 +13,15 @@ from terms import (ADDDEV, ADMIT, CONFIRM, CREATE, CUTPART, DOCCREATE, DOCDEL, D
                    GRANT, INVITE, LEAVE, RECUT, REKEY, REMOVE, REQUEST, RMDEV, RVINV, WSDEL, WSSET)
 
 FIELD = [bytes(16), bytes(24), b""]
-# An invite without an expiry says the largest number.
+# An invite without an expiry has the largest number.
 NEVER = (1 << 64) - 1
-# A feature that this reader is to know, and one that it is not.
+# A feature that this reader knows, and one that it does not.
 KNOWN, UNKNOWN = 1, 2
 
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What section 4 asks of an operation."""
+    """The parts of an operation that section 4 needs."""
 
     id: bytes
     device: bytes
@@ -37,12 +38,12 @@ class Told:
     reason: str
     kind: int = field(default=AUTHORITY)
     is_again: bool = False
-    # There in the place of a device that the grant lists, and how many phrases behind it (V-12).
+    # The listed device for which it acts there, and how many phrases it is behind it (V-12).
     behind: tuple = None
 
 
 class ToldAuthority(Authority):
-    """The verdicts on a history that was told in words."""
+    """The verdicts on such a history."""
 
     known_features = frozenset({KNOWN})
 
@@ -51,17 +52,17 @@ class ToldAuthority(Authority):
 
 
 def unhex(value):
-    """Hexadecimal, or nothing where there is none."""
+    """Decodes hexadecimal; None gives no bytes."""
     return bytes.fromhex(value) if value is not None else b""
 
 
 def with_optional(said, key, value):
-    """A map with one more key, where there is something to say."""
+    """The map, with one more key if there is a value."""
     return said if value is None else {**said, key: unhex(value)}
 
 
 def listed(action):
-    """Devices as 3.1 has them, with box keys and signatures that nobody reads."""
+    """Devices as in 3.1, with unused box keys and signatures."""
     return [[unhex(d), bytes(32), bytes(64)] for d in action["devices"]]
 
 
@@ -70,7 +71,7 @@ def rekey(name):
 
 
 def payload(o):
-    """The type and the map of 3.1 for what an operation is said to do."""
+    """The type and map of 3.1 for a described operation."""
     a, get = o["action"], o["action"].get
     new, given = o.get("introduces"), unhex(o.get("names"))
     if a["kind"] == "create":
@@ -115,7 +116,7 @@ def payload(o):
 
 
 def read(history):
-    """The operations of a history, in its order."""
+    """The operations of a history, in order."""
     refs = {o["id"]: [unhex(o["device"]), o["incarnation"], o["sequence"], unhex(o["id"])]
             for o in history["operations"]}
     return [Told(unhex(o["id"]), unhex(o["device"]), o["incarnation"], o["sequence"],
@@ -126,7 +127,7 @@ def read(history):
 
 
 def story(history):
-    """What happened, one line for each operation; people and devices by their first digits."""
+    """A line for each operation, with the first digits of people and devices."""
     number = {o["id"]: f"#{n}" for n, o in enumerate(history["operations"])}
 
     def short(value):

@@ -1,4 +1,4 @@
-"""Histories of owners: transfers and departures, with the verdict on what matters."""
+"""Histories of owners: transfers and departures, with the expected verdicts."""
 
 import writer
 from histories import history, remove, rmdev
@@ -16,7 +16,7 @@ def transfer(w, heir, devices=None, who=None, own=None):
 
 @history
 def an_owner_does_not_leave():
-    """A-23; after a transfer it leaves as the admin that it then is."""
+    """A-23: after a transfer, the owner leaves as an admin."""
     w = World()
     mina = w.join(MEMBER)
     w.write(w.owner, (LEAVE, {1: []}), "A-23")
@@ -31,7 +31,7 @@ def an_owner_does_not_leave():
 
 @history
 def a_transfer():
-    """The old owner goes on as an admin by citing it; what cites the old grant is hit."""
+    """The old owner continues as an admin by citing it; what cites the old grant is hit."""
     w = World()
     mina = w.join(MEMBER)
     handed = w.write(w.owner, transfer(w, mina), "valid")
@@ -46,7 +46,7 @@ def a_transfer():
 
 @history
 def two_transfers_apart():
-    """Of two that do not know each other the stronger counts."""
+    """Of two concurrent transfers, the stronger counts."""
     w = World()
     mina, joon = w.join(MEMBER), w.join(MEMBER)
     second, _ = w.link(w.owner)
@@ -63,7 +63,7 @@ def two_transfers_apart():
 
 @history
 def a_stronger_device_undoes_a_transfer():
-    """A13: the weakest device of the owner hands over; the strongest revokes that device."""
+    """A13: the owner's weakest device transfers; the strongest revokes that device."""
     w = World()
     mina = w.join(MEMBER)
     stolen, _ = w.link(w.owner)
@@ -77,7 +77,7 @@ def a_stronger_device_undoes_a_transfer():
 
 @history
 def a_void_transfer_cited_by_a_plain_member():
-    """Who acts under a void grant acts in vain, and takes nobody along."""
+    """Acting under a void grant has no effect, and harms nobody."""
     w = World()
     mina = w.join(MEMBER)
     admin = w.join(ADMIN)
@@ -93,7 +93,7 @@ def a_void_transfer_cited_by_a_plain_member():
 
 @history
 def what_a_transfer_needs():
-    """A-19, A-20: owner, an heir who is here, own devices, not empty."""
+    """A-19, A-20: by an owner, to an heir who is in, with own devices, not empty."""
     w = World()
     mina, guest = w.join(MEMBER), w.join(GUEST)
     w.write(w.owner, writer.grant(mina.member, [mina.device.id], OWNER, drops=[]), "A-20")
@@ -109,7 +109,7 @@ def what_a_transfer_needs():
 
 @history
 def the_weakest_device_cannot_end_the_owner():
-    """A13, G15: rmdev of an older device by a younger is weaker, and bars nobody."""
+    """A13, G15: an rmdev of an older device by a younger one is weaker, and bars nobody."""
     w = World()
     stolen, _ = w.link(w.owner)
     w.write(stolen, rmdev(w.owner.device), "valid")
@@ -123,7 +123,7 @@ def the_weakest_device_cannot_end_the_owner():
 
 @history
 def a_stolen_device_hands_over_and_leaves():
-    """A13, V-3: the weakest device takes nothing from the strongest, whomever it names as kept."""
+    """A13, V-3: the weakest device takes nothing from the strongest, no matter what it lists."""
     for named in (False, True):
         w = World()
         thief = w.join(MEMBER)
@@ -143,7 +143,7 @@ def a_stolen_device_hands_over_and_leaves():
 
 @history
 def the_phrase_goes_along():
-    """V-3: a recovery device, the strongest of all, is an admin once the devices of every day are."""
+    """V-3: a recovery device, the strongest, becomes an admin once all everyday devices are."""
     phrase = Device()
     w = World(recovery=phrase)
     mina = w.join(MEMBER)
@@ -151,7 +151,7 @@ def the_phrase_goes_along():
     w.write(phone, transfer(w, mina, who=phone, own=[phrase.id, phone.device.id]), "valid")
     a = w.judged()
     assert a.standing(phrase.id)[0] == a.standing(w.owner.device.id)[0] == OWNER
-    # Without the strongest device of every day the phone is that.
+    # Without the strongest everyday device, the phone is the strongest.
     w.write(Person(phrase, w.owner.member, w.root.id), rmdev(w.owner.device), "valid")
     a = w.judged()
     assert a.standing(phrase.id)[0] == a.standing(phone.device.id)[0] == ADMIN
@@ -161,7 +161,7 @@ def the_phrase_goes_along():
 
 @history
 def an_admin_about_the_owner():
-    """V-5: a grant that replaces, and is weaker than what it is about, replaces nothing."""
+    """V-5: a replacing grant that is weaker than the other one replaces nothing."""
     w = World()
     admin = w.join(ADMIN)
     w.write(admin, writer.grant(w.owner.member, [w.owner.device.id], MEMBER, replaces=True), "valid")
@@ -174,7 +174,7 @@ def an_admin_about_the_owner():
 
 @history
 def a_phone_that_is_lost_after_a_transfer():
-    """V-3, V-5: its content ranks at the place that the transfer gives it, behind who revokes it."""
+    """V-3, V-5: its content has the rank that the transfer gives it, below its revoker."""
     w = World()
     mina = w.join(MEMBER)
     phone, linked = w.link(w.owner)

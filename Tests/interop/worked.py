@@ -1,4 +1,5 @@
-"""The worked histories of section 4.0.3 of docs/PROTOCOL.md, row by row, with the verdicts there."""
+"""The worked histories of section 4.0.3 of docs/PROTOCOL.md, row by row, with the verdicts
+there."""
 
 from confirmations import NOTHING, confirming
 from histories import history, remove, rmdev
@@ -10,7 +11,7 @@ from writer import Device
 
 @history
 def worked_row_1_of_a_member_who_leaves_and_admits():
-    """M leaves | M admits a friend: void, unless it is confirmed."""
+    """M leaves | M admits a friend: void unless confirmed."""
     for confirms in (False, True):
         w = World()
         m = w.join(MEMBER)
@@ -26,7 +27,7 @@ def worked_row_1_of_a_member_who_leaves_and_admits():
 
 @history
 def worked_row_3_of_a_member_who_is_removed_and_links():
-    """A removes M | M adds a device: the addition is void, for A is stronger."""
+    """A removes M | M adds a device: the addition is void, because A is stronger."""
     w = World()
     a, m = w.join(ADMIN), w.join(MEMBER)
     before = list(w.ops)

@@ -1,4 +1,4 @@
-"""A workspace that is written by hand, for selftest.py."""
+"""A handwritten workspace, for selftest.py."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from writer import Device, InviteKey
 
 @dataclass
 class Person:
-    """A device with the grant it acts under."""
+    """A device with the grant under which it acts."""
 
     device: Device
     member: bytes
@@ -21,7 +21,7 @@ class Person:
 
 
 class World:
-    """Operations in the order in which they were written, and what is expected of some."""
+    """Operations in the order of writing, and the expected verdicts of some."""
 
     def __init__(self, recovery=None):
         device = Device()
@@ -35,8 +35,8 @@ class World:
         return [o for o in ops if o.id not in cited]
 
     def write(self, who, said, expect=None, knows=None, ms=None, after=...):
-        """`knows`: what it cites instead of everything so far. What is expected to have a fault is
-        kept apart, so that nothing cites it by chance."""
+        """`knows`: what to cite instead of everything so far. Operations that are expected to have
+        a fault are kept separately, so that nothing cites them by default."""
         deps = self.heads(self.ops) if knows is None else self.heads(knows)
         before = who.device.inc, who.device.tip
         o = who.device.write(self.root.id, *said, who.grant, deps, ms, after)
@@ -56,7 +56,8 @@ class World:
         return o
 
     def admission(self, who, on, device, recovery=None, request=None, key=bytes(16)):
-        """What `who` says to admit a device that signed for it, or for who wrote the request."""
+        """The admit by `who` of a device that signed for `who`, or for the author of the
+        request."""
         answerer = request.device if request else who.device.id
         member, listed = writer.for_joining([device], self.root.id, on.id, answerer, recovery)
         return self.with_proof(on, member, listed, key, request)
@@ -76,13 +77,13 @@ class World:
         return self.admit(by, self.invite(by, role))[0]
 
     def ask(self, who, on, device, expect=None, ms=None):
-        """A request that `who` writes for a device."""
+        """A request by `who` for a device."""
         member, listed = writer.for_joining([device], self.root.id, on.id, who.device.id)
         proven = self.keys[on.id].prove(self.root.id, on.id, member, listed)
         return self.write(who, writer.request(on.id, member, listed, proven), expect, ms=ms)
 
     def link(self, who, device=None, expect=None, knows=None, after=..., takes_place=False):
-        """An adddev of who's member."""
+        """An adddev for the member of `who`."""
         device = device or Device()
         listed = writer.for_linking(device, self.root.id, who.device.id, who.member)
         said = writer.adddev(listed, takes_place=takes_place)
@@ -90,7 +91,7 @@ class World:
         return Person(device, who.member, o.id), o
 
     def listed(self, o):
-        """The entries that an operation showed to everybody."""
+        """The entries that an operation published."""
         return {d[0]: d for d in o.map[3 if o.type != 5 else 1]}
 
     def op(self, name):
@@ -100,7 +101,7 @@ class World:
         return Authority(self.ops + self.faulty)
 
     def disagreements(self):
-        """What came out otherwise than expected."""
+        """The verdicts that differ from the expected ones."""
         a, found = self.judged(), []
         for name, expected in self.expected.items():
             verdict = a.refused.get(name) or ("valid" if name in a.valid else "void")

@@ -1,4 +1,4 @@
-"""Writes authority operations as section 3.1 of docs/PROTOCOL.md has them, by any device."""
+"""Writes authority operations of section 3.1 of docs/PROTOCOL.md, by any device."""
 
 import os
 
@@ -26,7 +26,7 @@ class Device:
         return self.id.hex()[:8]
 
     def write(self, document, type_, map_, grant, deps=(), ms=None, after=...):
-        """The next operation of its log; `after` forks it or begins a log anew."""
+        """Writes the next operation of its log; `after` forks the log or starts a new one."""
         before = self.tip if after is ... else after
         if after is None:
             self.inc = int.from_bytes(os.urandom(4), "big")
@@ -59,7 +59,7 @@ class InviteKey:
 
 
 def entries(devices, use, workspace, context, answerer, member, recovery=None):
-    """What 3.1 calls devices, every one signed for this company. `recovery` stands first."""
+    """The device entries of 3.1, each signed for this list. `recovery` comes first."""
     listed = [*([recovery] if recovery else []), *devices]
     if VERSION == 1:
         salt = context[:16] if use == FOR_CREATE else workspace
@@ -92,11 +92,11 @@ FIELD = [bytes(16), bytes(24), bytes(32)]
 
 
 def create(device, recovery=None, key=bytes(16)):
-    """A workspace, of which the device's member is the owner."""
+    """A workspace owned by the device's member."""
     nonce = os.urandom(16)
     member = member_name((recovery or device).id, nonce)
     said = entries([device], FOR_CREATE, ZEROS, nonce + bytes(16), ZEROS, member, recovery)
-    # Nothing is said in front of it: its document is its own id.
+    # A root names no document, because the document is its own id.
     return device.write(ZEROS, CREATE, {1: nonce, 2: member, 3: said, 4: key, 5: [], 6: FIELD,
                                         7: bytes(16)}, ZEROS)
 
@@ -127,5 +127,5 @@ def grant(member, devices, role, replaces=True, drops=None):
 
 
 def fresh_name():
-    """A name for a key that nothing introduces."""
+    """The name of a key that nothing introduces."""
     return H(b"wsx-keyid1", os.urandom(32))[:16]

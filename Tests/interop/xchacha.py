@@ -1,4 +1,5 @@
-"""XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03): HChaCha20 before the cipher of `cryptography`."""
+"""XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03): HChaCha20 before the cipher of
+`cryptography`."""
 
 import struct
 
@@ -8,7 +9,7 @@ CONSTANTS = b"expand 32-byte k"
 
 
 def hchacha20(key, nonce):
-    """The subkey for a key of 32 bytes and the first 16 bytes of a nonce."""
+    """The subkey for a 32-byte key and the first 16 bytes of a nonce."""
     x = list(struct.unpack("<16I", CONSTANTS + key + nonce))
 
     def turn(a, b, c, d):
