@@ -68,7 +68,7 @@ def a14_cited(stage):
         v.announce([above])
         v.settle(0.5)
         sent += len(made) + 1
-    stage.note(f"link: {v.ended or 'stands'}, {v.served} pulled")
+    stage.note(f"link: {v.ended or 'open'}, {v.served} pulled")
     watch.end("cited by a member", sent, time.monotonic() - start)
     served(stage)
 
