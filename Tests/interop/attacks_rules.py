@@ -82,7 +82,7 @@ def a13_device_leave(stage):
     # The leave has to know the other owner.
     thief.copy = stage.look()
     o, way = stage.says(thief, (LEAVE, {1: []}))
-    stage.note(f"leave beside another owner: {way}")
+    stage.note(f"leave while there is another owner: {way}")
     stage.judge_fault(o, "leave of an owner")
     stage.judge(root.device not in device_ids(stage, thief), "the strongest device is out",
                 "the strongest device is in")
@@ -170,7 +170,7 @@ def a16_tables(stage, link="member"):
         "rmdev of the phrase": (RMDEV, {1: copied[0][0], 2: [], 3: None}),
         "rmdev of an unbound device": (RMDEV, {1: new.id, 2: [], 3: None}),
         "removal of the owner": (REMOVE, {1: owner, **OUT}),
-        "grant to oneself": writer.grant(kim, [attacker.device.id, root.device], OWNER),
+        "grant to the attacker": writer.grant(kim, [attacker.device.id, root.device], OWNER),
         "end of an invite": (RVINV, {1: on.id}),
         "invite by the attacker": writer.invite(ADMIN, invite.public),
         "create": (CREATE, root.map),

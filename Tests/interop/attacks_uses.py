@@ -46,7 +46,7 @@ def a17(stage):
 def joins_still(stage, what):
     newcomer = Attacker(stage.links["few"], source="127.0.0.8")
     code = newcomer.join()
-    stage.judge(code != 1, f"a newcomer {what}: {code}", "let in")
+    stage.judge(code != 1, f"a newcomer {what}: {code}", "admitted")
 
 
 def replays(stage):
