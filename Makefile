@@ -122,7 +122,7 @@ campaign-attack: setup ## recombining attackers against the authority rules; ATT
 	        | grep -avE 'Test case passing'; \
 	done
 
-campaign-mutants: setup ## for each authority rule, find a world that needs it; MUTANTS=N worlds each
+campaign-mutants: setup ## find worlds in which a missing rule shows; MUTANTS=N worlds each
 	WSX_FUZZ=attacks WSX_SEEDS=$(MUTANTS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
 	    $(TESTING) --filter 'A rule that is taken away' | grep -aE '^(Mutant|//)'
 
@@ -146,7 +146,7 @@ campaign-crowd: setup ## cost of messages and joins among NODES=1000, LINKS=16 e
 	WSX_FUZZ=crowd WSX_NODES=$(NODES) WSX_LINKS=$(LINKS) $(SWIFT) test -c release -Xswiftc -enable-testing \
 	    --scratch-path $(FUZZ) $(TESTING) --filter 'A crowd on the virtual network'
 
-campaign-crash: $(READY) $(SHIM) ## power cuts at every write of a life; N=2000 torn images, LIVE=NAME
+campaign-crash: $(READY) $(SHIM) ## power cuts at every write; N=2000 torn images, LIVE=NAME one life
 	$(CAMPAIGN) N=$(or $(N),2000) python3 -B Tests/campaigns/crash.py $(LIVE)
 
 campaign-disk: $(READY) $(SHIM) ## failing and full disks; N=300 random, FLIPS=1000, GROUP=NAME

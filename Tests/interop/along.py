@@ -132,7 +132,7 @@ def a_promotion_that_lists_what_one_of_two_revoked_devices_linked_and_one_that_s
 
 @history
 def a_promotion_that_lists_what_linked_it_no_more():
-    """The thief gives up the computer first, so that the owner lists only the thief's device."""
+    """The thief gives up the computer first, so the owner lists the thief's device without it."""
     w, _, words, mina = member_with_phrase()
     before = list(w.ops)
     evil, link = w.link(mina, expect="void")
@@ -147,7 +147,7 @@ def a_promotion_that_lists_what_linked_it_no_more():
 
 @history
 def a_promotion_that_lists_a_known_device_and_not_what_linked_it():
-    """The person gave up the computer, kept the phone that it had linked, and linked it again."""
+    """The person gave up the computer, kept the phone it linked, and revokes the computer again."""
     w, _, words, mina = member_with_phrase()
     phone, link = w.link(mina, expect="valid")
     known = [*w.ops]

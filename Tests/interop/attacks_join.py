@@ -15,7 +15,7 @@ def entries_of(o):
 
 
 def salted(root, member, own):
-    """Adds the salt of a member. Before version 2, the creator's salt was the nonce."""
+    """The salt of a member. Before version 2, the creator's salt was the nonce."""
     return root.map[1] if VERSION == 1 and member == root.map[2] else own
 
 

@@ -54,7 +54,7 @@ class Mixer:
             if not fitting:
                 return None
             map_[key] = self.rng.choice(fitting)
-        # In half of the device lists, the attacker's devices sign for the author.
+        # In half of the adddevs, the list is signed by a new device, for the author.
         if type_ == 5 and self.rng.random() < 0.5:
             map_[1] = writer.for_linking(writer.Device(), self.attacker.copy.root.id,
                                          self.attacker.device.id, self.attacker.member)

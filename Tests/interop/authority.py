@@ -231,5 +231,5 @@ class Authority(Terms):
         return any(o.type == FEATURE and o.map[1] not in self.known_features for o in self.in_force)
 
     def uses(self, invite):
-        """S-6: the members that valid admits on an invite admitted."""
+        """S-6: the members admitted by valid admits on an invite."""
         return {o.map[2] for o in self.in_force if o.type == ADMIT and o.map[1] == invite}

@@ -21,7 +21,7 @@ CHANNEL = (DOCCREATE, {1: 1, 2: bytes(16)})
 
 
 class Doorkeeper:
-    """A world in which Bob admits a newcomer, makes a channel, and then leaves as if he had not."""
+    """A world in which Bob admits a newcomer, makes a channel, and then leaves, backdated."""
 
     def __init__(self, *roles, bob=MEMBER, linked=False):
         self.w = w = World()

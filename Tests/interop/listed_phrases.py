@@ -71,8 +71,8 @@ def a_role_that_lists_the_last_of_a_long_chain_of_a_thiefs():
 
 @history
 def a_role_that_lists_what_a_thiefs_phrase_has_linked_and_no_phrase():
-    """V-13: the thief's phrase revokes its successor, and ends itself. What the old words linked
-    with the knowledge of the person's end stays."""
+    """V-13: the thief's phrase revokes its successor, and ends itself. Devices that the old words
+    linked and that the person's end knows stay."""
     s = Apart()
     w = s.w
     thief, _, _, known = s.replaced()

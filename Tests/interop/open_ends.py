@@ -55,7 +55,7 @@ def one_member_has_sixty_four_devices():
 
 @history
 def as_many_as_a_stolen_device_links():
-    """A-17: they do not limit an older device; they limit a younger one until it revokes them."""
+    """A-17: they do not limit an older device, and a younger one only until they are revoked."""
     w = World()
     mina = w.join(MEMBER)
     stolen, _ = w.link(mina)

@@ -5,9 +5,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-// System calls and macros that Swift's Glibc module lacks. Each returns -1 and sets errno on failure
-// unless it says otherwise. Do not define _GNU_SOURCE in this header: the system
-// headers that Swift has already read would look different here.
+// System calls and macros that Swift's Glibc module lacks. Each returns -1 and sets errno on
+// failure unless it says otherwise. Do not define _GNU_SOURCE in this header: the system headers
+// that Swift has already read would look different here.
 
 // Opens a socket of this family and type, non-blocking and close-on-exec.
 int wsx_socket(int family, int type, int protocol);
