@@ -44,8 +44,9 @@ public enum NodeProcess {
     /// Blocks of this size or more are allocated from the system and returned to it individually.
     static let mappedByteCountMin: Int32 = 1024 * 1024
     /// Free memory that is kept for the next allocation. A turn allocates and frees whole pieces of
-    /// files; each would otherwise be returned to the kernel, requested again and zeroed.
-    static let freeByteCountMax: Int32 = 2 * 1024 * 1024
+    /// files, as many as one window has; each would otherwise be returned to the kernel, requested
+    /// again and zeroed.
+    static let freeByteCountMax: Int32 = 8 * 1024 * 1024
 
     /// Makes this process a safe place for keys. To be called before anything is opened.
     public static func prepare() {

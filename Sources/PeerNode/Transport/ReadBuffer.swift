@@ -48,6 +48,23 @@ public final class ReadBuffer {
     }
 }
 
+extension [UInt8] {
+    /// Receives once behind these bytes, at most `byteCountMax`, for which there is room then.
+    ///
+    /// - Returns: the count of `recv`: 0 at the end, -1 with an errno.
+    mutating func receive(byteCountMax: Int, from descriptor: FileDescriptor) -> Int {
+        var result = 0
+        append(addingCapacity: byteCountMax) { output in
+            output.withUnsafeMutableBufferPointer { memory, initializedCount in
+                let room = Swift.min(byteCountMax, memory.count)
+                result = uninterrupted { recv(descriptor.number, memory.baseAddress, room, 0) }
+                initializedCount = Swift.max(0, result)
+            }
+        }
+        return result
+    }
+}
+
 /// Outgoing bytes, in order.
 ///
 /// Small pieces are combined, so that a thousand answers of one turn cost a few system calls; large

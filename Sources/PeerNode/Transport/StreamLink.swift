@@ -74,14 +74,19 @@ public final class StreamLink {
     public func receive(byteCountMax: Int, into buffer: ReadBuffer) -> Received {
         var received = Received()
         while received.bytes.count < byteCountMax && received.end == nil {
-            let wanted = min(buffer.byteCount, byteCountMax - received.bytes.count)
-            let count = buffer.fill(byteCountMax: wanted, from: descriptor)
+            let left = byteCountMax - received.bytes.count
+            // Most reads bring little, and should take little memory. What follows a full buffer is
+            // much, and is not copied.
+            let isMuch = !received.bytes.isEmpty
+            let wanted = min(left, isMuch ? 4 * buffer.byteCount : buffer.byteCount)
+            let count =
+                isMuch
+                ? received.bytes.receive(byteCountMax: wanted, from: descriptor)
+                : buffer.fill(byteCountMax: wanted, from: descriptor)
             if count > 0 {
-                buffer.appendFilled(count, to: &received.bytes)
+                if !isMuch { buffer.appendFilled(count, to: &received.bytes) }
                 // A short read has emptied the kernel's buffer; asking again would only be told so.
                 if count < wanted { break }
-                // A link that brings much: growing step by step would copy all of it once more.
-                received.bytes.reserveCapacity(byteCountMax)
             } else if count == 0 {
                 received.end = .finished
                 hasInputEnded = true

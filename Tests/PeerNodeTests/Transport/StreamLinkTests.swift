@@ -109,6 +109,27 @@ struct `A stream link` {
         }
     }
 
+    @Test func `reads much in few calls, in order and within its budget`() throws {
+        let (left, right) = try makeLinks()
+        let sent = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        var patience = try Patience()
+        let small = ReadBuffer(byteCount: 16)
+        left.write(sent, now: 0)
+        var received: [UInt8] = []
+        while received.count < sent.count {
+            left.flush(now: 0)
+            try patience.wait(for: right.descriptor)
+            let budget = 1 + received.count % 333
+            let part = right.receive(byteCountMax: budget, into: small)
+            #expect(part.end == nil && part.bytes.count <= budget)
+            received += part.bytes
+        }
+        #expect(received == sent)
+        left.finishWriting(now: 0)
+        try patience.wait(for: right.descriptor)
+        #expect(right.receive(byteCountMax: 100, into: small).end == .finished)
+    }
+
     @Test func `asks for no bytes while reading is paused`() throws {
         let (left, _) = try makeLinks()
         left.isReadingPaused = true
