@@ -105,8 +105,6 @@ int wsx_await_writing(int fd, int64_t offset, int64_t length) {
     return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WAIT_BEFORE);
 }
 
-int wsx_pass_cache(int fd, int is_on) { return fcntl(fd, F_SETFL, is_on ? O_DIRECT : 0); }
-
 int wsx_sync_file_system(int fd) { return syncfs(fd); }
 
 int wsx_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

@@ -18,10 +18,6 @@ public protocol BlobDisk: AnyObject {
     ) throws(BlobError) -> [UInt8]
     /// Writes all of `bytes`.
     func write(_ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>) throws(BlobError)
-    /// The same for bytes that nobody reads soon: past the kernel's cache, where that can be.
-    func writeUncached(
-        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>
-    ) throws(BlobError)
     /// The file's length.
     func byteCount(_ file: Int32) throws(BlobError) -> UInt64
     /// Returns once everything written survives a power cut (fdatasync).
@@ -50,9 +46,4 @@ extension BlobDisk {
     ) throws(BlobError) -> [UInt8] {
         try read(file, at: offset, byteCount: byteCount, after: [])
     }
-
-    /// A disk without a cache.
-    public func writeUncached(
-        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>
-    ) throws(BlobError) { try write(file, at: offset, bytes) }
 }

@@ -144,7 +144,7 @@ public final class ChunkFiles: ChunkStore {
     private func write(
         _ bytes: ArraySlice<UInt8>, at offset: UInt64, of blob: BlobName
     ) throws(BlobError) {
-        try disk.writeUncached(try opened(blob.root, isMade: true), at: offset, bytes)
+        try disk.write(try opened(blob.root, isMade: true), at: offset, bytes)
     }
 
     /// The blob's file; creates a missing one if `isMade`, else fails.

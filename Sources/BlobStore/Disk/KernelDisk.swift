@@ -8,7 +8,6 @@ private import Glibc
 public final class KernelDisk: BlobDisk {
     private let folder: Int32
     private var ahead = WriteAhead()
-    private var direct = DirectWrites()
 
     /// The disk below the folder at `path`, which is created (0700) if missing.
     public init(folder path: String) throws(BlobError) {
@@ -74,14 +73,6 @@ public final class KernelDisk: BlobDisk {
         guard isWritten else { throw .last("pwrite") }
         // Otherwise the next claim would write 64 MiB at once, and delay the COMMIT of a message.
         ahead.begin(file, at: offset, byteCount: bytes.count)
-    }
-
-    /// `BlobDisk.writeUncached`.
-    public func writeUncached(
-        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>
-    ) throws(BlobError) {
-        guard try !direct.write(file, at: offset, bytes) else { return }
-        try write(file, at: offset, bytes)
     }
 
     /// `BlobDisk.byteCount`.

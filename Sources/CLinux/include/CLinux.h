@@ -50,10 +50,6 @@ int wsx_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 // Sets the child's working folder. Returns an errno, 0 for none.
 int wsx_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
 
-// Turns O_DIRECT on or off, so that writes bypass the kernel's cache; clears the file's other
-// status flags (O_APPEND ...). Fails if the file system does not support it.
-int wsx_pass_cache(int fd, int is_on);
-
 // Starts writing `length` bytes of the file from `offset` on to the disk, without waiting. This is
 // no protection against a power cut.
 int wsx_begin_writing(int fd, int64_t offset, int64_t length);
