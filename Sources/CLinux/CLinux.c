@@ -68,6 +68,11 @@ int wsx_keep_free_memory(int mapped, int kept) {
     return mallopt(M_MMAP_THRESHOLD, mapped) && mallopt(M_TRIM_THRESHOLD, kept) ? 0 : -1;
 }
 
+void wsx_give_back_memory(size_t kept) {
+    /* Only what lies free at the heap's end: to return single pages would cost the next turn. */
+    if (mallinfo2().keepcost > kept) malloc_trim(kept);
+}
+
 uint64_t wsx_want_descriptors(uint64_t wanted) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;

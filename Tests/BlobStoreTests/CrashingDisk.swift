@@ -99,7 +99,9 @@ final class CrashingDisk: BlobDisk {
         return head + Array(try node(file).bytes.dropFirst(Int(offset)).prefix(byteCount))
     }
 
-    func write(_ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>) throws(BlobError) {
+    func write(
+        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>, staysCached: Bool
+    ) throws(BlobError) {
         try call("write")
         let node = try node(file)
         let end = Int(offset) + bytes.count

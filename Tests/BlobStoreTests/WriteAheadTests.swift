@@ -5,12 +5,13 @@ import WorkspaceModel
 
 @testable import BlobStore
 
-/// How much of a file is being written to disk.
+/// How much of a file is being written to disk, and how much of it stays in the kernel's cache.
 struct `Writing ahead` {
     /// What was asked of the kernel.
     private final class Kernel {
         var begun: [Range<Int64>] = []
         var awaited: [Range<Int64>] = []
+        var dropped: [Range<Int64>] = []
         var files: [Int32] = []
         var error: Int32 = 0
 
@@ -21,7 +22,8 @@ struct `Writing ahead` {
                     files.append(file)
                     awaited.append(offset..<offset + count)
                     return error
-                })
+                },
+                drop: { [self] _, offset, count in dropped.append(offset..<offset + count) })
         }
     }
 
@@ -91,6 +93,41 @@ struct `Writing ahead` {
         #expect(ahead.takeFailure() == nil)
     }
 
+    @Test func `drops the oldest of what need not stay cached, once it is on disk`() {
+        var ahead = WriteAhead(kernel.calls)
+        let piece = Self.piece
+        let held = (BlobLimits.cachedBehindBytesMax + Self.most) / Int(piece)
+        for number in 0..<held + 3 {
+            ahead.begin(
+                3, at: UInt64(number) * UInt64(piece), byteCount: Int(piece), staysCached: false)
+            // What is being written counts as well: it was not waited for.
+            let expected = (0..<Int64(max(0, number + 1 - held))).map {
+                $0 * piece..<($0 + 1) * piece
+            }
+            #expect(kernel.dropped == expected)
+        }
+        #expect(kernel.dropped.allSatisfy { kernel.awaited.contains($0) })
+    }
+
+    @Test func `drops nothing of what is to stay, could not be written or was closed`() {
+        var ahead = WriteAhead(kernel.calls)
+        let much = 2 * BlobLimits.cachedBehindBytesMax
+        ahead.begin(3, at: 0, byteCount: much)
+        kernel.error = EIO
+        ahead.begin(3, at: 0, byteCount: much, staysCached: false)
+        kernel.error = 0
+        ahead.forget(3)
+        ahead.begin(3, at: 0, byteCount: BlobLimits.cachedBehindBytesMax, staysCached: false)
+        #expect(kernel.dropped.isEmpty)
+        ahead.forget(3)
+        ahead.begin(4, at: 7, byteCount: BlobLimits.cachedBehindBytesMax, staysCached: false)
+        ahead.begin(4, at: 0, byteCount: Self.most)
+        #expect(kernel.dropped.isEmpty)
+        ahead.begin(4, at: 0, byteCount: Int(Self.piece), staysCached: false)
+        ahead.begin(4, at: 0, byteCount: Self.most)
+        #expect(kernel.dropped == [7..<7 + Self.piece])
+    }
+
     @Test func `leaves real files as they are`() throws {
         try BlobBench.inFolder { folder in
             let disk = try KernelDisk(folder: folder)
@@ -99,7 +136,9 @@ struct `Writing ahead` {
             for number in 0..<3 { files.append(try disk.open("\(number)", isNew: true)) }
             for start in stride(from: 0, to: bytes.count, by: 200_000) {
                 let part = bytes[start..<min(bytes.count, start + 200_000)]
-                for file in files { try disk.write(file, at: UInt64(start), part) }
+                for file in files {
+                    try disk.write(file, at: UInt64(start), part, staysCached: file == files[1])
+                }
             }
             disk.close(files[0])
             try disk.synchronize(files[1])

@@ -17,7 +17,12 @@ public protocol BlobDisk: AnyObject {
         _ file: Int32, at offset: UInt64, byteCount: Int, after head: [UInt8]
     ) throws(BlobError) -> [UInt8]
     /// Writes all of `bytes`.
-    func write(_ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>) throws(BlobError)
+    ///
+    /// - Parameter staysCached: whether it is likely to be read soon. Otherwise it may leave the
+    ///   kernel's cache once 64 MiB of others were written, which saves the time and memory of that.
+    func write(
+        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>, staysCached: Bool
+    ) throws(BlobError)
     /// The file's length.
     func byteCount(_ file: Int32) throws(BlobError) -> UInt64
     /// Returns once everything written survives a power cut (fdatasync).
@@ -40,6 +45,13 @@ public protocol BlobDisk: AnyObject {
 }
 
 extension BlobDisk {
+    /// Writes what is likely to be read soon.
+    public func write(
+        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>
+    ) throws(BlobError) {
+        try write(file, at: offset, bytes, staysCached: true)
+    }
+
     /// Bytes alone.
     public func read(
         _ file: Int32, at offset: UInt64, byteCount: Int

@@ -141,20 +141,21 @@ public final class ChunkFiles: ChunkStore {
         return .whole(chunk: chunk)
     }
 
+    /// Unlike what is put, which peers will ask for, not all of what arrives is read soon.
     private func write(
         _ bytes: ArraySlice<UInt8>, at offset: UInt64, of blob: BlobName
     ) throws(BlobError) {
-        try disk.write(try opened(blob.root, isMade: true), at: offset, bytes)
+        try disk.write(
+            try opened(blob.root, isMade: true), at: offset, bytes, staysCached: false)
     }
 
     /// The blob's file; creates a missing one if `isMade`, else fails.
     private func opened(_ root: BlobRoot, isMade: Bool) throws(BlobError) -> Int32 {
-        let name = Self.name(root)
-        do throws(BlobError) { return try files.file(name, isNew: false) } catch {
+        do throws(BlobError) { return try files.file(of: root, isNew: false) } catch {
             guard error == .missing, isMade else { throw error }
         }
         try makeFolder(of: root)
-        return try files.file(name, isNew: true)
+        return try files.file(of: root, isNew: true)
     }
 
     private func makeFolder(of root: BlobRoot) throws(BlobError) {
@@ -198,7 +199,7 @@ public final class ChunkFiles: ChunkStore {
             guard let tree = put.tree else { continue }
             if !isAtOnce { try disk.synchronize(put.file) }
             try makeFolder(of: tree.root)
-            files.close(Self.name(tree.root))
+            files.close(tree.root)
             try disk.rename(put.name, to: Self.name(tree.root))
             named.append(tree.root)
             disk.close(put.file)
@@ -338,7 +339,7 @@ public final class ChunkFiles: ChunkStore {
         }
         unclaimedByteCount = max(0, unclaimedByteCount)
         for key in assemblies.keys where key.root == root { assemblies[key] = nil }
-        files.close(Self.name(root))
+        files.close(root)
         try disk.remove(Self.name(root))
     }
 

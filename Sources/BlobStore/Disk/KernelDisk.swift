@@ -56,7 +56,7 @@ public final class KernelDisk: BlobDisk {
 
     /// `BlobDisk.write`.
     public func write(
-        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>
+        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>, staysCached: Bool
     ) throws(BlobError) {
         let isWritten = bytes.withUnsafeBytes { memory in
             var done = 0
@@ -72,7 +72,7 @@ public final class KernelDisk: BlobDisk {
         }
         guard isWritten else { throw .last("pwrite") }
         // Otherwise the next claim would write 64 MiB at once, and delay the COMMIT of a message.
-        ahead.begin(file, at: offset, byteCount: bytes.count)
+        ahead.begin(file, at: offset, byteCount: bytes.count, staysCached: staysCached)
     }
 
     /// `BlobDisk.byteCount`.

@@ -83,6 +83,9 @@ public enum BlobLimits {
     public static let unclaimedBytesMax = 64 * 1024 * 1024
     /// Bytes in the disk's write queue at a time: a message's COMMIT may have to wait for them.
     public static let writtenAheadBytesMax = 1024 * 1024
+    /// Bytes of arriving files that stay in the kernel's cache: what is opened at once is read there,
+    /// and what follows uses the memory of what came before.
+    public static let cachedBehindBytesMax = 64 * 1024 * 1024
     /// Files in one claim from which on the file system is synced as a whole.
     public static let syncedAtOnceMin = 3
     /// Puts that are claimed together at most: their callers wait for each other.

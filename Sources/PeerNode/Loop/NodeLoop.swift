@@ -144,6 +144,7 @@ public final class NodeLoop {
             }
         } else if checkpoints.takeQuiet(now: turn.now) {
             host.checkpoint(.truncate)
+            HeapMemory.giveBack()
         }
         // Also under load: what was erased leaves the disk soon, whatever else is written.
         if host.mustEmptyLog { checkpoints.mustEmpty(now: turn.now) }

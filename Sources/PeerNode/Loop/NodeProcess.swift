@@ -41,17 +41,9 @@ public enum NodeProcess {
     /// SQLite's memory in this process: 8 MiB of pages, and room for large statements.
     private static let databaseByteCountMax: Int64 = 64 * 1024 * 1024
 
-    /// Blocks of this size or more are allocated from the system and returned to it individually.
-    static let mappedByteCountMin: Int32 = 1024 * 1024
-    /// Free memory that is kept for the next allocation. A turn allocates and frees whole pieces of
-    /// files, as many as one window has; each would otherwise be returned to the kernel, requested
-    /// again and zeroed.
-    static let freeByteCountMax: Int32 = 8 * 1024 * 1024
-
     /// Makes this process a safe place for keys. To be called before anything is opened.
     public static func prepare() {
-        // Refused by an allocator that does not know it, and then only time is lost.
-        _ = wsx_keep_free_memory(mappedByteCountMin, freeByteCountMax)
+        HeapMemory.prepare()
         StandardDescriptors.ensureOpen()
         umask(0o077)
         ProcessHardening.silenceCrashes()

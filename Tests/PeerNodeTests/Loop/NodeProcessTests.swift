@@ -5,9 +5,9 @@ import Testing
 
 struct `Memory of a node` {
     /// Takes, fills and frees what a turn holds of a file: several pieces at once.
-    private static func useBlocks() {
+    private static func useBlocks(_ count: Int = 3) {
         let byteCount = 600 * 1024
-        let blocks = (0..<3).compactMap { _ in malloc(byteCount) }
+        let blocks = (0..<count).compactMap { _ in malloc(byteCount) }
         for block in blocks { memset(block, 1, byteCount) }
         for block in blocks { free(block) }
     }
@@ -27,6 +27,23 @@ struct `Memory of a node` {
             for _ in 0..<20 { `Memory of a node`.useBlocks() }
             // Given back each time, they are 450 pages each time.
             exit(`Memory of a node`.pageFaultCount() - before < 900 ? 0 : 1)
+        }
+    }
+
+    /// Memory of the process that is in use, in pages.
+    private static func residentPageCount() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+
+    @Test func `is kept while files arrive, and given back at rest`() async {
+        await #expect(processExitsWith: .success) {
+            NodeProcess.prepare()
+            let before = try `Memory of a node`.residentPageCount()
+            for _ in 0..<8 { `Memory of a node`.useBlocks(40) }
+            guard try `Memory of a node`.residentPageCount() - before > 5_000 else { exit(1) }
+            HeapMemory.giveBack()
+            exit(try `Memory of a node`.residentPageCount() - before < 1_000 ? 0 : 2)
         }
     }
 }

@@ -24,7 +24,6 @@ final class NodeCore: TurnHolder {
     private(set) lazy var privates = PrivateDocuments(self)
     private(set) lazy var files = Files(self)
     private(set) lazy var channels = Channels(self)
-    private(set) lazy var links = Links(self)
     private(set) lazy var session = HomeSession(self)
     private(set) lazy var integrity = Integrity(self)
     // Rooms of one purpose have one holder, and are asked as all others are.
@@ -41,6 +40,7 @@ final class NodeCore: TurnHolder {
     var profiles: Profiles { persons.profiles }
     var presence: Presences { persons.presence }
     var proofs: Proofs { persons.proofs }
+    var links: Links { meeting.links }
     var syncing: Syncing { meeting.syncing }
     var enrolment: Enrolment { meeting.enrolment }
     var events: Events { telling.events }
@@ -48,13 +48,11 @@ final class NodeCore: TurnHolder {
 
     /// In the order in which their deadlines run: what links bring comes first, and presence is
     /// told last.
-    var components: [Component] {
-        [
-            links, events, enrolment, channels, integrity, keys, membership, privates, own,
-            presence, proofs, log, files, messages, notes, ledgers, profiles, syncing, session,
-            queries, derivation,
-        ]
-    }
+    private(set) lazy var components: [Component] = [
+        links, events, enrolment, channels, integrity, keys, membership, privates, own,
+        presence, proofs, log, files, messages, notes, ledgers, profiles, syncing, session,
+        queries, derivation,
+    ]
 
     /// The listener that the log reports stored operations to, and through which lower rooms call
     /// those above them.

@@ -18,8 +18,9 @@ final class PersonRooms: CorePart {
     private(set) lazy var proofs = Proofs(core)
 }
 
-/// The rooms that work between devices: syncing a workspace, and joining one.
+/// The rooms that work between devices: linking them, syncing a workspace, and joining one.
 final class MeetingRooms: CorePart {
+    private(set) lazy var links = Links(core)
     private(set) lazy var syncing = Syncing(core)
     private(set) lazy var enrolment = Enrolment(core)
 }

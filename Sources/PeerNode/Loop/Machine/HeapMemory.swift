@@ -1,0 +1,22 @@
+private import CLinux
+
+/// What the process keeps of memory that it does not use.
+enum HeapMemory {
+    /// Blocks of this size or more are allocated from the system and returned to it individually.
+    private static let mappedByteCountMin: Int32 = 1024 * 1024
+    /// Free memory that is kept for the next allocation. While files arrive, their pieces are allocated
+    /// and freed all the time, as many as the buffers may hold; each would otherwise be returned to
+    /// the kernel, requested again and zeroed.
+    private static let keptByteCount: Int32 = 32 * 1024 * 1024
+    /// What is kept of it at rest.
+    private static let keptAtRestByteCount = 1024 * 1024
+
+    /// To be called before memory is used.
+    static func prepare() {
+        // Refused by an allocator that does not know it, and then only time is lost.
+        _ = wsx_keep_free_memory(mappedByteCountMin, keptByteCount)
+    }
+
+    /// Gives back what a busy time needed. To be called once it is over.
+    static func giveBack() { wsx_give_back_memory(keptAtRestByteCount) }
+}
