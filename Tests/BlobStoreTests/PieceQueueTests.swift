@@ -150,11 +150,11 @@ struct `What is asked and sent at a time` {
                 let before = queue.pieceCount
                 let refused = queue.add([range], of: blob, held: .whole(blob.shape))
                 let taken = range.filter { piece in !refused.contains { $0.contains(piece) } }
-                for piece in taken { wanted.insert(.init(root: blob.root, piece: piece)) }
+                for piece in taken { wanted.insert(.init(blob: blob, piece: piece)) }
                 #expect(queue.pieceCount >= before)
             case 1:
                 queue.cancel([range], of: blob.root)
-                for piece in range { wanted.remove(.init(root: blob.root, piece: piece)) }
+                for piece in range { wanted.remove(.init(blob: blob, piece: piece)) }
             case 2: queue.sent(dice.below(600_000))
             default:
                 guard let item = queue.next(bufferBytes: 0) else { continue }
@@ -185,7 +185,7 @@ struct `What is asked and sent at a time` {
             order.append(item)
         }
         #expect(order.map(\.piece) == [0, 1, 0, 1, 2, 3, 2, 3])
-        #expect(order.prefix(4).map(\.root) == [1, 1, 2, 2].map { BlobBench.root($0) })
+        #expect(order.prefix(4).map(\.blob.root) == [1, 1, 2, 2].map { BlobBench.root($0) })
     }
 
     // MARK: Assemblies

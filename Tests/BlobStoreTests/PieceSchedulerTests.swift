@@ -452,12 +452,12 @@ struct `The scheduler of pieces` {
         #expect(queue.queuedBytes == 1 << 20)
         queue.sent(1 << 18)
         #expect(queue.next(bufferBytes: BlobLimits.bufferBytesMax) == nil)
-        #expect(queue.next(bufferBytes: 0) == .init(root: blobs[0].root, piece: 2))
+        #expect(queue.next(bufferBytes: 0) == .init(blob: blobs[0], piece: 2))
         queue.cancel([3..<5], of: blobs[0].root)
         queue.cancel(nil, of: blobs[1].root)
         queue.cancel(nil, of: BlobBench.root(9))
         queue.sent(.max)
-        #expect(queue.next(bufferBytes: 0) == .init(root: blobs[0].root, piece: 5))
+        #expect(queue.next(bufferBytes: 0) == .init(blob: blobs[0], piece: 5))
         #expect(queue.isEmpty && queue.next(bufferBytes: 0) == nil)
     }
 

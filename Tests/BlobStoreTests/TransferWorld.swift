@@ -179,7 +179,8 @@ struct TransferWorld {
             var bytes = try source.store.piece(item.piece, of: blob)
             if case .lying = source.manner { bytes[bytes.count / 2] ^= 1 }
             send(
-                .piece(BlobPiece(root: item.root, number: item.piece, bytes: bytes[...])), &source)
+                .piece(BlobPiece(root: item.blob.root, number: item.piece, bytes: bytes[...])),
+                &source)
         }
         #expect(source.queue.queuedBytes <= BlobLimits.queuedPieceBytesPerLinkMax)
         sources[peer] = source

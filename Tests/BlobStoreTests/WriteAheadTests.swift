@@ -12,6 +12,7 @@ struct `Writing ahead` {
         var begun: [Range<Int64>] = []
         var awaited: [Range<Int64>] = []
         var dropped: [Range<Int64>] = []
+        var closed: [Int32] = []
         var files: [Int32] = []
         var error: Int32 = 0
 
@@ -23,7 +24,8 @@ struct `Writing ahead` {
                     awaited.append(offset..<offset + count)
                     return error
                 },
-                drop: { [self] _, offset, count in dropped.append(offset..<offset + count) })
+                drop: { [self] _, offset, count in dropped.append(offset..<offset + count) },
+                close: { [self] file in closed.append(file) })
         }
     }
 
@@ -62,8 +64,8 @@ struct `Writing ahead` {
         var ahead = WriteAhead(kernel.calls)
         ahead.begin(3, at: 0, byteCount: 600_000)
         ahead.begin(4, at: 0, byteCount: 300_000)
-        ahead.forget(3)
-        #expect(ahead.byteCount == 300_000)
+        ahead.close(3)
+        #expect(ahead.byteCount == 300_000 && kernel.closed == [3])
         for _ in 0..<8 { ahead.begin(5, at: 0, byteCount: 250_000) }
         #expect(kernel.files.contains(4) && !kernel.files.contains(3))
     }
@@ -80,7 +82,7 @@ struct `Writing ahead` {
         ahead.begin(3, at: 0, byteCount: Self.most + 1)
         kernel.error = 0
         ahead.begin(4, at: 0, byteCount: Self.most)
-        ahead.forget(3)
+        ahead.close(3)
         #expect(ahead.takeFailure() == error)
         #expect(ahead.takeFailure() == nil)
     }
@@ -109,23 +111,49 @@ struct `Writing ahead` {
         #expect(kernel.dropped.allSatisfy { kernel.awaited.contains($0) })
     }
 
-    @Test func `drops nothing of what is to stay, could not be written or was closed`() {
+    @Test func `drops nothing of what is to stay, or could not be written`() {
         var ahead = WriteAhead(kernel.calls)
         let much = 2 * BlobLimits.cachedBehindBytesMax
         ahead.begin(3, at: 0, byteCount: much)
         kernel.error = EIO
         ahead.begin(3, at: 0, byteCount: much, staysCached: false)
         kernel.error = 0
-        ahead.forget(3)
-        ahead.begin(3, at: 0, byteCount: BlobLimits.cachedBehindBytesMax, staysCached: false)
-        #expect(kernel.dropped.isEmpty)
-        ahead.forget(3)
+        ahead.close(3)
         ahead.begin(4, at: 7, byteCount: BlobLimits.cachedBehindBytesMax, staysCached: false)
         ahead.begin(4, at: 0, byteCount: Self.most)
-        #expect(kernel.dropped.isEmpty)
+        #expect(kernel.dropped.isEmpty && kernel.closed == [3])
         ahead.begin(4, at: 0, byteCount: Int(Self.piece), staysCached: false)
         ahead.begin(4, at: 0, byteCount: Self.most)
         #expect(kernel.dropped == [7..<7 + Self.piece])
+    }
+
+    /// Writes small files, each of them closed when some others have followed.
+    private func writeFiles(_ files: Range<Int32>, _ ahead: inout WriteAhead) {
+        for file in files {
+            ahead.begin(file, at: 0, byteCount: 100_000, staysCached: false)
+            if files.contains(file - 32) { ahead.close(file - 32) }
+        }
+    }
+
+    @Test func `keeps a file open as long as something of it is to be dropped`() {
+        var ahead = WriteAhead(kernel.calls)
+        let most = Int32(BlobLimits.leavingFilesMax)
+        writeFiles(100..<132 + most, &ahead)
+        #expect(kernel.closed.isEmpty && kernel.dropped.isEmpty)
+        writeFiles(1_000..<1_032 + 2 * most, &ahead)
+        #expect(kernel.closed == Array(100..<100 + most) + Array(1_000..<1_000 + most))
+        // Those between were never closed, and are dropped like all others.
+        #expect(kernel.dropped.count == kernel.closed.count + 32)
+    }
+
+    @Test func `closes what only waits for that before a file is removed`() {
+        var ahead = WriteAhead(kernel.calls)
+        writeFiles(100..<164, &ahead)
+        #expect(kernel.closed.isEmpty)
+        ahead.closeAll()
+        #expect(kernel.closed == Array(100..<132))
+        ahead.closeAll()
+        #expect(kernel.closed.count == 32 && kernel.dropped.isEmpty)
     }
 
     @Test func `leaves real files as they are`() throws {

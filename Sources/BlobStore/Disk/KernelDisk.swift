@@ -18,7 +18,10 @@ public final class KernelDisk: BlobDisk {
         }
     }
 
-    deinit { Glibc.close(folder) }
+    deinit {
+        ahead.closeAll()
+        Glibc.close(folder)
+    }
 
     /// `BlobDisk.open`.
     public func open(_ name: String, isNew: Bool) throws(BlobError) -> Int32 {
@@ -27,10 +30,7 @@ public final class KernelDisk: BlobDisk {
     }
 
     /// `BlobDisk.close`.
-    public func close(_ file: Int32) {
-        ahead.forget(file)
-        Glibc.close(file)
-    }
+    public func close(_ file: Int32) { ahead.close(file) }
 
     /// `BlobDisk.read`.
     public func read(
@@ -120,6 +120,7 @@ public final class KernelDisk: BlobDisk {
 
     /// `BlobDisk.remove`.
     public func remove(_ name: String) throws(BlobError) {
+        ahead.closeAll()
         if unlinkat(folder, name, 0) != 0, errno != ENOENT { throw .last("unlinkat") }
     }
 

@@ -19,12 +19,15 @@ struct WriteAhead {
         let wait: (Int32, Int64, Int64) -> Int32
         /// Drops it from the cache, now that it is on disk.
         let drop: (Int32, Int64, Int64) -> Void
+        /// Closes a file.
+        let close: (Int32) -> Void
 
         static var kernel: Calls {
             Calls(
                 begin: { _ = wsx_begin_writing($0, $1, $2) },
                 wait: { wsx_await_writing($0, $1, $2) == 0 ? 0 : errno },
-                drop: { _ = posix_fadvise($0, off_t($1), off_t($2), POSIX_FADV_DONTNEED) })
+                drop: { _ = posix_fadvise($0, off_t($1), off_t($2), POSIX_FADV_DONTNEED) },
+                close: { Glibc.close($0) })
         }
     }
 
@@ -43,6 +46,8 @@ struct WriteAhead {
     /// Written, and still cached for a while. The oldest first.
     private var cached: [Part] = []
     private var cachedByteCount = 0
+    /// Files that nobody uses any more, open until what they have in the cache is dropped.
+    private var leaving: Set<Int32> = []
     private var failure: Int32?
 
     init(_ calls: Calls = .kernel) { self.calls = calls }
@@ -73,13 +78,19 @@ struct WriteAhead {
         guard !part.staysCached, number == 0 else { return }
         cached.append(part)
         cachedByteCount += part.byteCount
-        while cachedByteCount > BlobLimits.cachedBehindBytesMax, !cached.isEmpty { dropOldest() }
+        while cachedByteCount > BlobLimits.cachedBehindBytesMax { dropOldest() }
     }
 
     private mutating func dropOldest() {
+        guard !cached.isEmpty else { return cachedByteCount = 0 }
         let part = cached.removeFirst()
         cachedByteCount -= part.byteCount
         calls.drop(part.file, Int64(clamping: part.offset), Int64(part.byteCount))
+        guard leaving.contains(part.file), !cached.contains(where: { $0.file == part.file }) else {
+            return
+        }
+        leaving.remove(part.file)
+        calls.close(part.file)
     }
 
     /// A write error. The kernel reports it once, to the caller that waits; a later sync of the
@@ -89,11 +100,21 @@ struct WriteAhead {
         return failure.map { .system("sync_file_range", $0) }
     }
 
-    /// Stops tracking a closed file.
-    mutating func forget(_ file: Int32) {
+    /// Closes a file: at once, or when what it has in the cache is dropped, which can only be asked
+    /// for through an open file.
+    mutating func close(_ file: Int32) {
         parts.removeAll { $0.file == file }
         byteCount = parts.reduce(0) { $0 + $1.byteCount }
-        cached.removeAll { $0.file == file }
+        guard cached.contains(where: { $0.file == file }) else { return calls.close(file) }
+        leaving.insert(file)
+        while leaving.count > BlobLimits.leavingFilesMax { dropOldest() }
+    }
+
+    /// Closes all files whose closing was put off. A file that was removed takes room until then.
+    mutating func closeAll() {
+        cached.removeAll { leaving.contains($0.file) }
         cachedByteCount = cached.reduce(0) { $0 + $1.byteCount }
+        for file in leaving.sorted() { calls.close(file) }
+        leaving = []
     }
 }

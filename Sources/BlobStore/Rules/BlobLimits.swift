@@ -86,6 +86,8 @@ public enum BlobLimits {
     /// Bytes of arriving files that stay in the kernel's cache: what is opened at once is read there,
     /// and what follows uses the memory of what came before.
     public static let cachedBehindBytesMax = 64 * 1024 * 1024
+    /// Files that are kept open only for that.
+    public static let leavingFilesMax = 128
     /// Files in one claim from which on the file system is synced as a whole.
     public static let syncedAtOnceMin = 3
     /// Puts that are claimed together at most: their callers wait for each other.

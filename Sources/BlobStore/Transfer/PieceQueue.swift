@@ -8,19 +8,19 @@ public struct PieceQueue: Sendable {
     /// The next piece to read and send.
     public struct Item: Hashable, Sendable {
         /// The blob.
-        public let root: BlobRoot
+        public let blob: BlobName
         /// The piece.
         public let piece: Int
 
         /// A result of `next`.
-        public init(root: BlobRoot, piece: Int) {
-            self.root = root
+        public init(blob: BlobName, piece: Int) {
+            self.blob = blob
             self.piece = piece
         }
     }
 
     private struct Line: Sendable {
-        let shape: BlobShape
+        let blob: BlobName
         var pieces: [Int]
     }
 
@@ -47,7 +47,7 @@ public struct PieceQueue: Sendable {
     public mutating func add(
         _ pieces: [Range<Int>], of blob: BlobName, held map: HaveMap
     ) -> [Range<Int>] {
-        var line = lines[blob.root] ?? Line(shape: blob.shape, pieces: [])
+        var line = lines[blob.root] ?? Line(blob: blob, pieces: [])
         var refused: [Range<Int>] = []
         var waiting = Set(line.pieces)
         for range in pieces {
@@ -95,7 +95,8 @@ public struct PieceQueue: Sendable {
         guard let root = turns.first, var line = lines[root], let piece = line.pieces.first else {
             return nil
         }
-        let byteCount = line.shape.byteCount(ofPiece: piece)
+        let shape = line.blob.shape
+        let byteCount = shape.byteCount(ofPiece: piece)
         guard queuedBytes + byteCount <= BlobLimits.queuedPieceBytesPerLinkMax,
             bufferBytes + byteCount <= BlobLimits.bufferBytesMax
         else { return nil }
@@ -103,14 +104,14 @@ public struct PieceQueue: Sendable {
         pieceCount -= 1
         queuedBytes += byteCount
         let isChunkOver =
-            line.pieces.first.flatMap { line.shape.chunk(ofPiece: $0) }
-            != line.shape.chunk(ofPiece: piece)
+            line.pieces.first.flatMap { shape.chunk(ofPiece: $0) }
+            != shape.chunk(ofPiece: piece)
         put(line, root)
         if isChunkOver, !line.pieces.isEmpty {
             turns.removeFirst()
             turns.append(root)
         }
-        return Item(root: root, piece: piece)
+        return Item(blob: line.blob, piece: piece)
     }
 
     /// Bytes of pieces have left the link's buffer, or could not be read.

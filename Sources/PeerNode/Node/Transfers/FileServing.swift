@@ -9,12 +9,16 @@ struct FileService {
     var watched: Set<BlobRoot> = []
     /// The pieces that it asked for.
     var queue = PieceQueue()
-    /// The blobs of the queued pieces.
-    var blobs: [BlobRoot: BlobName] = [:]
     /// Bytes of pieces that the session had when it was looked at last.
     var unsentBytes = 0
     /// Proofs that the desk makes.
     var proofs = 0
+
+    /// The peer wants to hear of a blob, unless it does of too many.
+    mutating func watch(_ root: BlobRoot) {
+        guard watched.count < BlobLimits.wantedBlobsPerLinkMax else { return }
+        watched.insert(root)
+    }
 }
 
 /// Serves the pieces that peers ask for.
@@ -29,27 +33,24 @@ final class FileServing: FilePart {
 
     /// The other end of a link asks for something of a blob.
     func wanted(_ want: BlobWant, on link: PeerLink) throws(StorageError) {
-        var service = services[link.id] ?? FileService()
-        defer { services[link.id] = service }
         if want.pieces.isEmpty, want.leaves == nil {
-            if service.watched.count < BlobLimits.wantedBlobsPerLinkMax {
-                service.watched.insert(want.root)
-            }
+            services[link.id, default: FileService()].watch(want.root)
             return link.tell(try room.blobs.holding(of: want.root), of: want.root)
         }
         guard let (row, blob) = try room.blobs.heldRow(want.root) else {
             return link.tell(nil, of: want.root)
         }
         if let leaves = want.leaves {
-            guard service.proofs < Limits.blobProofsPerLinkMax,
+            guard services[link.id]?.proofs ?? 0 < Limits.blobProofsPerLinkMax,
                 leaves.count <= BlobLimits.leavesPerMessageMax,
                 leaves.upperBound <= blob.shape.chunkCount
             else { return link.cancel(want.pieces, of: want.root) }
-            service.proofs += 1
+            services[link.id, default: FileService()].proofs += 1
             try room.jobs.ask(.prove(leaves, of: blob, for: link.id.number))
         }
-        service.blobs[want.root] = blob
-        let refused = service.queue.add(want.pieces, of: blob, held: row.held)
+        // In place: a copy would cost as much as all that waits, for each request.
+        let refused = services[link.id, default: FileService()].queue.add(
+            want.pieces, of: blob, held: row.held)
         if !refused.isEmpty { link.cancel(refused, of: want.root) }
     }
 
@@ -95,9 +96,8 @@ final class FileServing: FilePart {
         noteBuffers()
         for link in services.keys.sorted() {
             while let item = services[link]?.queue.next(bufferBytes: room.transfers.bufferBytes) {
-                guard let blob = services[link]?.blobs[item.root] else { continue }
                 noteBuffers()
-                try room.jobs.ask(.read(piece: item.piece, of: blob, for: link.number))
+                try room.jobs.ask(.read(piece: item.piece, of: item.blob, for: link.number))
             }
         }
     }
