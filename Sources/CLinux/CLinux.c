@@ -69,8 +69,8 @@ int wsx_keep_free_memory(int mapped, int kept) {
 }
 
 void wsx_give_back_memory(size_t kept) {
-    /* Only what lies free at the heap's end: to return single pages would cost the next turn. */
-    if (mallinfo2().keepcost > kept) malloc_trim(kept);
+    /* Little is not worth it: the next turn would have to take it again, page by page. */
+    if (mallinfo2().fordblks > kept) malloc_trim(0);
 }
 
 uint64_t wsx_want_descriptors(uint64_t wanted) {

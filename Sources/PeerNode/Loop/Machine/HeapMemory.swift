@@ -8,8 +8,8 @@ enum HeapMemory {
     /// and freed all the time, as many as the buffers may hold; each would otherwise be returned to
     /// the kernel, requested again and zeroed.
     private static let keptByteCount: Int32 = 32 * 1024 * 1024
-    /// What is kept of it at rest.
-    private static let keptAtRestByteCount = 1024 * 1024
+    /// Free memory that is not worth giving back at rest.
+    private static let keptAtRestByteCount = 4 * 1024 * 1024
 
     /// To be called before memory is used.
     static func prepare() {
