@@ -32,7 +32,8 @@ int wsx_forbid_dumps(void);
 // `mapped` bytes and more. Returns -1 if the allocator does not support this.
 int wsx_keep_free_memory(int mapped, int kept);
 
-// Returns all free memory of the heap to the system, if it is more than `kept` bytes.
+// Returns all free memory to the system, if it is more than `kept` bytes: the end of a heap only of
+// the main thread's.
 void wsx_give_back_memory(size_t kept);
 
 // Raises the limit of open descriptors to `wanted`, or as far as allowed. Returns the new limit.
