@@ -119,6 +119,26 @@ struct `Chunks on a disk that fails` {
         }
     }
 
+    @Test func `may leave the cache where they arrive, and not where they are put`() throws {
+        let (putting, arriving) = (CrashingDisk(), CrashingDisk())
+        let source = try ChunkFiles(putting)
+        let (bytes, key) = Self.text(1, count: 600_000)
+        let shape = BlobBench.shape(UInt64(bytes.count))
+        let tree = try source.put(ArraySource(bytes), shape: shape, key: key)
+        _ = try source.claim()
+        #expect(putting.passingByteCount == 0)
+        let blob = BlobName(root: tree.root, shape: shape)
+        let store = try ChunkFiles(arriving)
+        try store.keep(tree)
+        for piece in 0..<shape.pieceCount {
+            let arrived = try source.piece(piece, of: blob, after: [])
+            let outcome = try store.store(
+                arrived[...], piece: piece, of: blob, leaf: tree.leaves[piece])
+            #expect(outcome == .whole(chunk: piece))
+        }
+        #expect(arriving.passingByteCount == Int(shape.ciphertextByteCount))
+    }
+
     @Test func `have the name of a folder synced once only`() throws {
         let disk = CrashingDisk()
         let store = try ChunkFiles(disk)

@@ -21,6 +21,8 @@ final class CrashingDisk: BlobDisk {
     /// How often one file was synced, and everything.
     private(set) var fileSyncCount = 0
     private(set) var wholeSyncCount = 0
+    /// Bytes written that may leave the kernel's cache.
+    private(set) var passingByteCount = 0
     /// From this call on nothing works any more, as after a kill.
     var endsAt = Int.max
     /// These calls fail once each, as they do where the disk is full or bad.
@@ -103,6 +105,7 @@ final class CrashingDisk: BlobDisk {
         _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>, staysCached: Bool
     ) throws(BlobError) {
         try call("write")
+        if !staysCached { passingByteCount += bytes.count }
         let node = try node(file)
         let end = Int(offset) + bytes.count
         if node.bytes.count < end {
