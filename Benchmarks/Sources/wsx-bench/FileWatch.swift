@@ -42,9 +42,22 @@ extension ControlSocket {
     /// Puts a file beside its message, however small.
     ///
     /// - Returns: its id.
-    func putFile(_ path: String, isApart: Bool = true) throws -> JSONValue {
-        let answer = try call("blob.add", ["path": .string(path), "apart": .bool(isApart)])
+    func putFile(_ path: String) throws -> JSONValue {
+        let answer = try call("blob.add", ["path": .string(path), "apart": .bool(true)])
         guard let id = answer["id"] else { throw BenchError("a file without an id") }
+        return id
+    }
+
+    /// Puts a small file as the command line does: it reads the file, whose bytes go with the call.
+    ///
+    /// - Returns: its id.
+    func putSmallFile(_ path: String) throws -> JSONValue {
+        let bytes = try RandomFile.read(path)
+        let line = request(
+            "blob.put", ["bytes": .integer(Int64(bytes.count)), "name": "small"])
+        try write(line + bytes)
+        let answer = try JSONValue(parsing: nextLine())
+        guard let id = answer["result"]?["id"] else { throw BenchError("a file without an id") }
         return id
     }
 
@@ -97,6 +110,17 @@ enum RandomFile {
             }
             left -= count
         }
+    }
+
+    /// The bytes of a file of less than 64 KiB.
+    static func read(_ path: String) throws -> [UInt8] {
+        let file = open(path, O_RDONLY)
+        guard file >= 0 else { throw BenchError("cannot read \(path)") }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        guard count >= 0 else { throw BenchError("cannot read \(path)") }
+        return Array(bytes[..<count])
     }
 
     /// - Throws: where the two differ.

@@ -180,7 +180,7 @@ enum FilesBench {
                 texts.append(try send(number, listener))
                 files.append(
                     try seconds {
-                        try author.sendFiles([author.putFile(small, isApart: false)])
+                        try author.sendFiles([author.putSmallFile(small)])
                         _ = try listener.nextLine()
                     })
                 usleep(pauseMicroseconds)

@@ -23,7 +23,7 @@ struct FileMoving: SessionPart {
     /// This many files are allowed in every message, whatever the policy says.
     private static let filesUsual = Limits.filesPerMessageUsual
 
-    /// Makes the daemon read files. Duplicates and files that are too large are left
+    /// Adds files to the daemon. Duplicates and files that are too large are left
     /// out, with a warning.
     ///
     /// - Parameter isNeeded: whether the message is empty without a file.
@@ -63,14 +63,23 @@ struct FileMoving: SessionPart {
         return added
     }
 
-    /// Makes the daemon read one file, as a blob if the message has no room to embed it.
+    /// Adds one file, as a blob if the message has no room to embed it. A small one goes with the
+    /// call, so the daemon need not open it; any other, or an unreadable one, is left to the daemon.
     private func add(
         _ path: String, _ client: inout ControlClient, besides inlineBytes: Int64
     ) throws(NodeError) -> JSONValue {
         guard path != "-" else { return try handedIn() }
-        var given: JSONObject = ["path": .string(io.absolutePath(path))]
-        if inlineBytes > Self.inlineInAllMax - Self.inlineMax { given["apart"] = true }
-        return try client.call("blob.add", given)
+        let path = io.absolutePath(path)
+        guard inlineBytes <= Self.inlineInAllMax - Self.inlineMax else {
+            return try client.call("blob.add", ["path": .string(path), "apart": true])
+        }
+        guard let bytes = io.smallFile(path, limit: Int(Self.inlineMax)) else {
+            return try client.call("blob.add", ["path": .string(path)])
+        }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        return try client.call(
+            "blob.put", ["bytes": .integer(Int64(bytes.count)), "name": .string(name)],
+            file: bytes)
     }
 
     /// Checks the number of files before any is read.

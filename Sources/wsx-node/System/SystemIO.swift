@@ -158,6 +158,19 @@ final class SystemIO: ProgramIO {
         return Self.readAll(descriptor, limit: limit)
     }
 
+    func smallFile(_ path: String, limit: Int) -> [UInt8]? {
+        // Opening a pipe must not wait for its writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size <= limit
+        else { return nil }
+        let bytes = Self.readAll(descriptor, limit: limit)
+        return bytes.count <= limit ? bytes : nil
+    }
+
     func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError) {
         try Self.makeFolder(Self.folder(of: path))
         let draft = path + ".new"

@@ -27,9 +27,12 @@ struct ControlClient {
 
     /// Calls a method and waits for its answer.
     ///
-    /// - Parameter watch: receives the events of a stream that arrive meanwhile.
+    /// - Parameters:
+    ///   - file: the bytes of a file that follow the line of the request.
+    ///   - watch: receives the events of a stream that arrive meanwhile.
     mutating func call(
-        _ method: String, _ parameters: JSONObject, watch: ((JSONValue) -> Void)? = nil
+        _ method: String, _ parameters: JSONObject, file: [UInt8] = [],
+        watch: ((JSONValue) -> Void)? = nil
     ) throws(NodeError) -> JSONValue {
         lastID += 1
         let request: JSONValue = [
@@ -38,7 +41,7 @@ struct ControlClient {
         ]
         let line = request.bytes
         guard line.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
-        try send(line + [UInt8(ascii: "\n")])
+        try send(line + [UInt8(ascii: "\n")] + file)
         while true {
             guard let answer = try nextLine(within: timeoutMilliseconds) else { throw Self.ended }
             if answer["method"]?.stringValue == "event" {

@@ -112,6 +112,9 @@ final class MemoryIO: ProgramIO {
     }
 
     func readFile(_ path: String) throws(NodeError) -> [UInt8]? { files[path] }
+    func smallFile(_ path: String, limit: Int) -> [UInt8]? {
+        files[path].flatMap { $0.count <= limit ? $0 : nil }
+    }
     func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError) { files[path] = bytes }
     func startDaemon(_ paths: Paths, options: [String]) throws(NodeError) {
         startedWith = options

@@ -46,6 +46,7 @@ struct `A file behind a line` {
             connection.receive(Array(all[start..<min(start + part, all.count)]))
             while let request = connection.nextRequest() {
                 methods.append(request.method)
+                body += request.file ?? []
                 if request.method == "node.version" {
                     connection.answer(request.call, .success(["version": "1"]))
                 }
@@ -66,6 +67,31 @@ struct `A file behind a line` {
                 == #"{"jsonrpc":"2.0","id":1,"result":{"id":"b_a"}}"# + "\n"
                 + #"{"jsonrpc":"2.0","id":2,"result":{"version":"1"}}"# + "\n")
         #expect(connection.wantsInput && !connection.hasFile)
+    }
+
+    @Test(arguments: [0, 1, Limits.inlineFileBytesMax])
+    func `comes with its request where it is small and here already`(count: Int) throws {
+        var connection = ControlConnection(id: 1)
+        let body = [UInt8](repeating: 0x0A, count: count)
+        connection.receive(
+            put(count, "") + body + put(count, "", id: "2") + body + line("3", "node.version"))
+        for number in 1...2 as ClosedRange<UInt64> {
+            let request = try #require(next(&connection))
+            #expect(request.file == body && request.call.number == number)
+        }
+        #expect(next(&connection)?.method == "node.version", "nobody has to wait for it")
+        #expect(taken(&connection) == 0 && !connection.hasFile)
+    }
+
+    @Test(arguments: [1, Limits.inlineFileBytesMax, Limits.inlineFileBytesMax + 1])
+    func `is awaited where it is larger, or a part of it is not here`(count: Int) throws {
+        var connection = ControlConnection(id: 1)
+        let isLarge = count > Limits.inlineFileBytesMax
+        let here = [UInt8](repeating: 0x0A, count: isLarge ? count : count - 1)
+        connection.receive(put(count, "") + here)
+        let request = try #require(next(&connection))
+        #expect(request.file == nil && connection.hasFile)
+        #expect(taken(&connection) == here.count)
     }
 
     @Test func `keeps other answers until all of it was sent`() throws {

@@ -102,6 +102,7 @@ extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {
     }
     func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("putFile \(request.name) \(request.byteCount)", scope)
+        fileContents.append(request.content)
         return .reply(knownFile.json)
     }
 }

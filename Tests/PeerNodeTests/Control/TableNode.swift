@@ -17,6 +17,8 @@ final class TableNode: NodeCommands {
     var callsWait: Int64?
     /// How long the last call for a file was to wait for it, milliseconds.
     var filePatience: UInt64?
+    /// The files that came with calls; `nil` for one that was still to come.
+    var fileContents: [[UInt8]?] = []
     /// Calls that were promised an answer.
     var promised: [CallID] = []
     /// What is different of the one note, each time that it is shown.

@@ -261,6 +261,33 @@ struct `Files that go over a connection` {
         #expect(scene.save(message, by: bob) == bytes)
     }
 
+    @Test func `that came with their call are added without asking for bytes`() throws {
+        let scene = try #require(FileScene(seed: 46, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let bytes = [UInt8]("%PDF-1.4 ".utf8) + FileScene.bytes(16_000, seed: 11)
+        let call = ada.call(
+            "blob.put", ["bytes": .integer(Int64(bytes.count)), "name": "a/plan.pdf"], file: bytes)
+        scene.world.run(for: 100)
+        let file = try #require(ada.value(call))
+        #expect(ada.blobs.portions.isEmpty)
+        #expect(file["name"] == "plan.pdf" && file["size"] == .integer(Int64(bytes.count)))
+        #expect(file["type"] == "application/pdf")
+        let message = try #require(
+            ada.ask(
+                "message.send",
+                ["channel": "general", "attachments": .array([file["id"] ?? .null])]))
+        scene.world.run(for: 2_000)
+        #expect(scene.save(message, by: bob) == bytes)
+        ada.fileDefaults.attachmentBytes = 100
+        ada.crash()
+        ada.start()
+        scene.world.run(for: 5_000)
+        let large = ada.call("blob.put", ["bytes": 101], file: FileScene.bytes(101, seed: 12))
+        scene.world.run(for: 100)
+        #expect(FileScene.failure(large, by: ada)?.kind == .tooLarge)
+    }
+
     @Test func `are refused where so many would not fit into memory`() throws {
         let scene = try #require(FileScene(seed: 45, count: 1))
         defer { scene.world.end() }

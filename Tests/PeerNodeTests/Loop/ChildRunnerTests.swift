@@ -175,7 +175,7 @@ import WorkspaceTestKit
         try withTemporaryFolder { root in
             let world = try TestLoop(root)
             world.host.onInput = { input in
-                guard case .call(let call, _, _) = input else { return [] }
+                guard case .call(let call, _, _, _) = input else { return [] }
                 return [
                     .notify(Notice(command: "exit 4", input: [], variables: [])),
                     .answer(call, .success([:])),
@@ -228,7 +228,7 @@ import WorkspaceTestKit
             let total = 1 + UInt64(Limits.mailsWaitingMax) + surplus
             let slow = "until [ -e \(root)/go ]; do sleep 0.05; done"
             world.host.onInput = { [self] input in
-                guard case .call(let call, _, _) = input else { return [] }
+                guard case .call(let call, _, _, _) = input else { return [] }
                 let letters = (0..<total).map { letter($0, $0 == 0 ? slow : "exit 3") }
                 return letters.map { .mail($0) } + [.answer(call, .success([:]))]
             }

@@ -37,7 +37,7 @@ struct `The clients of a node` {
         func takeInputs() {
             for input in clients.takeInputs() {
                 switch input {
-                case .call(let call, let method, _): calls.append((call, method))
+                case .call(let call, let method, _, _): calls.append((call, method))
                 case .controlClosed(let connection): closed.append(connection)
                 default: Issue.record("no input of a client")
                 }

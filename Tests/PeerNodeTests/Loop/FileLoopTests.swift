@@ -16,20 +16,20 @@ struct `A node's loop and files over HTTP` {
 
         func take(_ input: NodeInput, size: Int) -> [NodeEffect] {
             switch input {
-            case .call(let call, "blob.put", let given):
+            case .call(let call, "blob.put", let given, _):
                 let count = UInt64(given["bytes"]?.integerValue ?? 0)
                 return [
                     .blob(.begin(held: [:])),
                     .blob(.receive(id(of: call), byteCount: count, key: key, for: call.connection)),
                 ]
-            case .call(let call, "blob.read", _):
+            case .call(let call, "blob.read", _, _):
                 guard case .blob(let blob)? = put?.place else { return [] }
                 return [
                     .blob(
                         .stream(
                             id(of: call), .blob(blob, key), 0..<UInt64(size), for: call.connection))
                 ]
-            case .call(let call, _, _):
+            case .call(let call, _, _, _):
                 // Somebody locks the node.
                 let files = calls.keys.sorted().map { NodeEffect.blob(.abandon($0)) }
                 return files + [.answer(call, .success([:]))]

@@ -34,7 +34,7 @@ struct `A node's loop and its clients over HTTP` {
             }
             try test.run { test.loop.clientCount == 0 && test.host.inputs.count >= 40 }
             let calls = test.host.inputs.count { input in
-                if case .call(_, "message.send", let arguments) = input {
+                if case .call(_, "message.send", let arguments, _) = input {
                     return arguments["text"] == "x"
                 }
                 return false
@@ -47,7 +47,7 @@ struct `A node's loop and its clients over HTTP` {
         try withLoop { test in
             test.host.onInput = { input in
                 switch input {
-                case .call(let call, _, _):
+                case .call(let call, _, _, _):
                     test.host.subscribers = [call.connection]
                     return [.answer(call, .success(["subscription": 1, "cursor": "e1.0"]))]
                 case .controlClosed: test.host.subscribers = []
@@ -86,7 +86,7 @@ struct `A node's loop and its clients over HTTP` {
         try withLoop { test in
             test.host.onInput = { input in
                 switch input {
-                case .call(let call, _, _):
+                case .call(let call, _, _, _):
                     test.host.subscribers = [call.connection]
                     return [.answer(call, .success(["subscription": 1, "cursor": "e1.0"]))]
                 case .controlClosed: test.host.subscribers = []
@@ -121,7 +121,7 @@ struct `A node's loop and its clients over HTTP` {
     @Test func `tells who waits that it stops`() throws {
         try withLoop { test in
             test.host.onInput = { input in
-                guard case .call(let call, let method, _) = input else { return [] }
+                guard case .call(let call, let method, _, _) = input else { return [] }
                 return method == "node.stop" ? [.answer(call, .success([:])), .stop] : []
             }
             let waiting = try test.client()

@@ -56,7 +56,7 @@ struct `A node's loop and its clients` {
         try withLoop { test in
             var waiting: CallID?
             test.host.onInput = { input in
-                guard case .call(let call, let method, _) = input else { return [] }
+                guard case .call(let call, let method, _, _) = input else { return [] }
                 if method == "later" {
                     waiting = call
                     return []
@@ -123,7 +123,7 @@ struct `A node's loop and its clients` {
         try withLoop { test in
             let answer = String(repeating: "x", count: 20_000)
             test.host.onInput = { input in
-                guard case .call(let call, _, _) = input else { return [] }
+                guard case .call(let call, _, _, _) = input else { return [] }
                 return [.answer(call, .success(["text": .string(answer)]))]
             }
             let greedy = try test.client()
@@ -149,7 +149,7 @@ struct `A node's loop and its clients` {
     @Test func `streams events only as fast as they are read`() throws {
         try withLoop { test in
             test.host.onInput = { input in
-                guard case .call(let call, _, _) = input else { return [] }
+                guard case .call(let call, _, _, _) = input else { return [] }
                 test.host.subscribers = [call.connection]
                 return [.answer(call, .success(["subscription": 1]))]
             }
@@ -178,7 +178,7 @@ struct `A node's loop and its clients` {
     {
         try withLoop { test in
             test.host.onInput = { input in
-                guard case .call(let call, _, _) = input else { return [] }
+                guard case .call(let call, _, _, _) = input else { return [] }
                 test.host.subscribers = [call.connection]
                 test.host.pendingEvents = [
                     EventObject(sequence: 1, cursor: "e1.1", at: 0, type: "t", data: [:])
@@ -199,7 +199,7 @@ struct `A node's loop and its clients` {
     {
         try withLoop { test in
             test.host.onInput = { input in
-                guard case .call(let call, let method, _) = input else { return [] }
+                guard case .call(let call, let method, _, _) = input else { return [] }
                 return method == "node.stop" ? [.answer(call, .success([:])), .stop] : []
             }
             let waiting = try test.client()

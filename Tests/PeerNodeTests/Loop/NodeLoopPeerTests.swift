@@ -188,7 +188,7 @@ struct `A node's loop and its peers` {
     {
         try withLoop { test in
             test.host.onInput = { input in
-                guard case .call(let call, let method, _) = input else { return [] }
+                guard case .call(let call, let method, _, _) = input else { return [] }
                 return [.setNetwork(isOn: method == "on"), .answer(call, .success([:]))]
             }
             let address = try test.peerAddress

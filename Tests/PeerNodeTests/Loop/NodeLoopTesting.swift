@@ -82,7 +82,7 @@ final class ScriptedHost: TurnHost {
     /// Answers every call with its method's name.
     func echo() {
         onInput = { input in
-            guard case .call(let call, let method, _) = input else { return [] }
+            guard case .call(let call, let method, _, _) = input else { return [] }
             return [.answer(call, .success(["method": .string(method)]))]
         }
     }

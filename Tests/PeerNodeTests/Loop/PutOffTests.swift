@@ -21,7 +21,7 @@ struct `A client that asks for very much` {
                     effects.append(.putOff(input))
                     continue
                 }
-                guard case .call(let call, let method, _) = input else { continue }
+                guard case .call(let call, let method, _, _) = input else { continue }
                 let value = method == "short" ? JSONValue.string(method) : Self.long
                 let effect = NodeEffect.answer(call, .success(["method": value]))
                 answers.note([effect])
@@ -90,7 +90,7 @@ struct `A client that asks for very much` {
                 var isFirst = true
                 for input in inputs {
                     switch input {
-                    case .call(_, let method, _) where isFirst:
+                    case .call(_, let method, _, _) where isFirst:
                         carriedOut.append(method)
                         isFirst = false
                     case .controlClosed where isFirst: carriedOut.append("closed")

@@ -89,7 +89,7 @@ public final class BehaviourRecorder {
         case .setNetwork(let isOn): ("network \(isOn)", [])
         case .announce(let bytes, let source): ("announce \(source)", bytes)
         case .log(let level, let text): ("log \(level.rawValue) \(text.prefix { $0 != " " })", [])
-        case .putOff(.call(let call, _, _)): ("off \(call.connection) \(call.number)", [])
+        case .putOff(.call(let call, _, _, _)): ("off \(call.connection) \(call.number)", [])
         case .putOff: ("off", [])
         case .job(let call, _): ("job \(call.connection) \(call.number)", [])
         case .stretch(let call, _): ("stretch \(call.connection) \(call.number)", [])

@@ -201,14 +201,16 @@ public final class SimulatedNode: SimulatedHost {
     ///
     /// - Returns: its number in `answers`, `nil` while the node is down.
     @discardableResult
-    public func call(_ method: String, _ arguments: JSONValue = [:]) -> UInt64? {
+    public func call(
+        _ method: String, _ arguments: JSONValue = [:], file: [UInt8]? = nil
+    ) -> UInt64? {
         guard host != nil, let arguments = arguments.objectValue else { return nil }
         lastCall += 1
         openCalls.insert(lastCall)
         give(
             .call(
                 CallID(connection: UInt64(startCount), number: lastCall), method: method,
-                arguments: arguments))
+                arguments: arguments, file: file))
         return lastCall
     }
 

@@ -96,6 +96,8 @@ public struct ReadRequest: Sendable {
 public struct PutRequest: Sendable {
     /// What it is called. Comes from outside.
     public let name: String
-    /// Bytes that will come.
+    /// How long it is, bytes.
     public let byteCount: Int64
+    /// All of it, where it is small and came with the call; otherwise it is still to come.
+    public var content: [UInt8]?
 }

@@ -147,6 +147,10 @@ public struct ControlConnection {
             }
             do throws(NodeError) {
                 let count = try LineFile.announced(by: envelope.parameters)
+                // A small file that is here already needs no desk, and nobody waits for it.
+                if count <= Int64(Limits.inlineFileBytesMax), splitter.storedCount >= count {
+                    return handOut(envelope, file: splitter.raw(Int(count)))
+                }
                 file = LineFile(count, handedInBy: lastNumber + 1)
             } catch {
                 isBroken = true
@@ -156,12 +160,14 @@ public struct ControlConnection {
         return handOut(envelope)
     }
 
-    private mutating func handOut(_ envelope: RequestEnvelope) -> ControlRequest {
+    private mutating func handOut(
+        _ envelope: RequestEnvelope, file: [UInt8]? = nil
+    ) -> ControlRequest {
         lastNumber += 1
         waiting.updateValue(envelope.id, forKey: lastNumber)
         return ControlRequest(
             call: CallID(connection: id, number: lastNumber), method: envelope.method,
-            parameters: envelope.parameters)
+            parameters: envelope.parameters, file: file)
     }
 
     /// Whether the next line may be read: no file is under way.

@@ -6,6 +6,8 @@ public struct CommandContext {
     public let node: any NodeCommands
     /// Which call it is.
     public let call: CallID
+    /// The file that came with it: at most `Limits.inlineFileBytesMax` bytes, right behind its line.
+    public var file: [UInt8]?
 }
 
 /// A running call: its checked arguments, and the context.

@@ -8,12 +8,15 @@ public struct ControlRequest: Sendable {
     public let method: String
     /// Not yet checked.
     public let parameters: JSONObject
+    /// The file that came with it: at most `Limits.inlineFileBytesMax` bytes, right behind its line.
+    public var file: [UInt8]?
 
     /// Looks up the method, checks the parameters, and runs it.
     ///
     /// Runs within a turn of the loop: the answer may leave only after COMMIT.
     public func run(on node: any NodeCommands) throws(NodeError) -> CommandOutcome {
-        try Command.method(method).call(CommandContext(node: node, call: call), parameters)
+        let context = CommandContext(node: node, call: call, file: file)
+        return try Command.method(method).call(context, parameters)
     }
 }
 

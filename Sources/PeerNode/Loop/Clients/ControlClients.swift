@@ -156,7 +156,7 @@ final class ControlClients {
 
     /// Takes back an input that was too much for one turn.
     func putOff(_ input: NodeInput) {
-        if case .call(let call, _, _) = input, let client = clients[call.connection] {
+        if case .call(let call, _, _, _) = input, let client = clients[call.connection] {
             client.putOff.append(input)
         } else {
             leftBehind.append(input)
@@ -243,7 +243,9 @@ final class ControlClients {
         guard client.putOff.isEmpty, hasRoom(for: client) else { return }
         while let request = client.connection.nextRequest() {
             inputs.append(
-                .call(request.call, method: request.method, arguments: request.parameters))
+                .call(
+                    request.call, method: request.method, arguments: request.parameters,
+                    file: request.file))
         }
     }
 

@@ -184,10 +184,13 @@ final class FileDesk: CorePart, FileCommands {
         guard BlobShape(byteCount: byteCount) != nil,
             byteCount <= environment.fileDefaults.attachmentBytes
         else { throw FileNames.tooLarge(request.name) }
+        let name = FileName(fitting: [UInt8](request.name.utf8))
+        if let content = request.content {
+            return .reply(room.errands.add(content, as: name).json)
+        }
         try room.errands.begin(
-            .receive(
-                name: FileName(fitting: [UInt8](request.name.utf8)), byteCount: byteCount,
-                key: BlobKey(using: environment.random)), for: scope.call)
+            .receive(name: name, byteCount: byteCount, key: BlobKey(using: environment.random)),
+            for: scope.call)
         return .later
     }
 }

@@ -127,8 +127,8 @@ final class NodeCore: TurnHolder {
         }
         turn.beginInput()
         switch input {
-        case .call(let call, let method, let arguments):
-            try answer(call, method, arguments)
+        case .call(let call, let method, let arguments, let file):
+            try answer(call, method, arguments, file: file)
         case .stretched(let call, let keys):
             try IdentityDesk(self).stretched(call, keys)
         case .searched(let outcome):
@@ -255,7 +255,7 @@ final class NodeCore: TurnHolder {
     // MARK: Calls
 
     func answer(
-        _ call: CallID, _ method: String, _ arguments: JSONObject
+        _ call: CallID, _ method: String, _ arguments: JSONObject, file: [UInt8]? = nil
     ) throws(StorageError) {
         if !session.lock.isLocked, syncing.holdsCall(call, method, arguments) { return }
         profiles.formerNamesTaken = []
@@ -270,8 +270,8 @@ final class NodeCore: TurnHolder {
                 throw NodeError.locked(session.lock.phase)
             }
             if command.needs == .identity, session.home == nil { throw NodeError.noIdentity }
-            switch try command.call(CommandContext(node: CommandDesk(self), call: call), arguments)
-            {
+            let context = CommandContext(node: CommandDesk(self), call: call, file: file)
+            switch try command.call(context, arguments) {
             case .reply(let value):
                 result = .success(profiles.tellingFormerNames(saidOf(command, value)))
             case .later: return

@@ -236,7 +236,7 @@ public final class NodeHost {
     /// Keeps track of who waits for an answer.
     private func note(_ input: NodeInput, at time: TurnTime) {
         switch input {
-        case .call(let call, let method, let arguments):
+        case .call(let call, let method, let arguments, _):
             guard openCalls[call] == nil else { return }
             openCalls[call] = OpenCall(method, arguments, at: time.monotonic)
         case .received(_, let bytes): core.turn.tally.noteReceived(bytes.count)
@@ -321,7 +321,7 @@ public final class NodeHost {
     private func renewCore(at time: TurnTime, besides effects: [NodeEffect]) -> [NodeEffect] {
         let former = core
         let putOff = effects.compactMap { effect -> CallID? in
-            guard case .putOff(.call(let call, _, _)) = effect else { return nil }
+            guard case .putOff(.call(let call, _, _, _)) = effect else { return nil }
             return call
         }
         do throws(StartError) {
@@ -356,7 +356,7 @@ public final class NodeHost {
     private func tellHowItIs(in inputs: [NodeInput], at time: TurnTime) -> [NodeEffect] {
         guard let writingStop else { return [] }
         let asked = inputs.filter {
-            if case .call(_, let method, _) = $0 {
+            if case .call(_, let method, _, _) = $0 {
                 Command.known(method)?.tellsHowItIs == true
             } else {
                 false

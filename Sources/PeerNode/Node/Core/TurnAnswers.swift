@@ -12,7 +12,7 @@ struct TurnAnswers {
     /// on which calls were.
     mutating func putsOff(_ input: NodeInput) -> Bool {
         switch input {
-        case .call(let call, _, _):
+        case .call(let call, _, _, _):
             let isFull =
                 byteCount >= Limits.answersPerTurnBytesMax
                 || byteCounts[call.connection] ?? 0 >= Limits.answersPerClientBytesMax

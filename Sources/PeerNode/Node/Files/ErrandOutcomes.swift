@@ -47,6 +47,16 @@ extension FileErrands {
         }
     }
 
+    /// Adds a small file whose bytes are here, to be embedded in a message.
+    func add(_ bytes: [UInt8], as name: FileName) -> FileObject {
+        let type = MagicType.type(of: [UInt8](bytes.prefix(BlobLimits.magicBytesMax)))
+        let draft = FileDraft(
+            name: name, type: type, contents: .inline(bytes), path: nil, putAt: time.monotonic)
+        let id = PublicID.blob(environment.random.bytes(16))
+        room.drafts.add(draft, as: id)
+        return room.objects.object(of: draft, id: id)
+    }
+
     func saved(_ id: ErrandID, _ result: Result<UInt64, BlobError>) {
         guard case .save(_, let place)? = errands[id]?.work else { return }
         switch result {

@@ -16,8 +16,9 @@ public struct LinkID: Hashable, Comparable, Sendable {
 
 /// What can happen to a node: everything the core learns about the world is one of these.
 public enum NodeInput: Sendable {
-    /// A call on the control socket whose method exists; its arguments are not checked yet.
-    case call(CallID, method: String, arguments: JSONObject)
+    /// A call on the control socket whose method exists; its arguments are not checked yet. With
+    /// the bytes of a small file that came right behind its line.
+    case call(CallID, method: String, arguments: JSONObject, file: [UInt8]? = nil)
     /// A control connection is gone: its calls and subscriptions with it.
     case controlClosed(connection: UInt64)
     /// An outgoing connection that `NodeEffect.dial` asked for is open.

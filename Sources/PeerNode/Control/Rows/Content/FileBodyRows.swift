@@ -66,7 +66,9 @@ enum FileBodyMethods {
             example: ["bytes": 3, "name": "plan.pdf"],
             run: .outcome { (call) throws(NodeError) in
                 try call.node.files.putFile(
-                    PutRequest(name: call[name], byteCount: call[bytes]), call.scope)
+                    PutRequest(
+                        name: call[name], byteCount: call[bytes], content: call.context.file),
+                    call.scope)
             })
     }()
 }
