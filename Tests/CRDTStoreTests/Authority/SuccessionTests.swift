@@ -273,6 +273,8 @@ struct `A new recovery phrase` {
         }
     }
 
+    /// An own revocation takes the theft here, and no final end, which takes every revocation by its
+    /// phrase. So it depends on this rule alone whether the confirmation keeps it.
     @Test func `stays, though an admin has confirmed that one which was there before revoked it`()
         throws
     {
@@ -286,6 +288,7 @@ struct `A new recovery phrase` {
         _ = scene.write("words", under: scene.entry, after: [out], revoking: "words")
         let story = scene.story
         try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(out) && !evaluator.isValid(theft))
             #expect(evaluator.bestGrant(of: story.device("new")) == new)
             for name in ["words", "theirs"] {
                 #expect(evaluator.bestGrant(of: story.device(name)) == nil)
