@@ -116,6 +116,27 @@ struct `What a revoked device had linked` {
         }
     }
 
+    /// The weaker of two ends leaves no chain, also where the stronger one is heard of after it. What
+    /// the device had said before that has to be judged again.
+    @Test func `goes along with what it said, whichever end of the two that linked it comes last`()
+        throws
+    {
+        var scene = Scene()
+        let phone = scene.link("phone", by: "bob")
+        let one = scene.link("evil", by: "bob", after: [phone])
+        let two = scene.link("evil", by: "phone", after: [phone], under: phone)
+        let given = scene.promote(["words", "bob", "phone", "evil"], after: [one, two])
+        let said = scene.base.story.write(
+            "evil", under: given, after: [given], .setWorkspace(mayInvite: .owner))
+        _ = scene.revoke("bob", after: [phone])
+        #expect(scene.base.valid().contains(said))
+        // Neither end knows the other.
+        _ = scene.revoke("phone", after: [phone])
+        #expect(!scene.base.valid().contains(said))
+        let story = scene.story
+        try story.inEveryOrder { #expect(!$0.isValid(said)) }
+    }
+
     // MARK: What stays
 
     @Test func `stays where its person knew of it, and the role lists what linked it no more`()
