@@ -248,6 +248,26 @@ struct `What a revoked device had linked` {
         }
     }
 
+    /// The revoked device is in no list of the role, so nothing but what it had linked leads there.
+    @Test func `is told of where the role lists that, and the device that linked it no more`()
+        throws
+    {
+        var scene = Scene()
+        let link = scene.link("evil", by: "bob")
+        let gone = scene.revoke("bob", by: "bob", after: [link])
+        let given = scene.promote(["words", "evil"], after: [gone])
+        let end = scene.revoke("bob")
+        let log = LogName(document: .zero, device: scene.story.device("evil"), incarnation: 1)
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(scene.story.history.operations.filter { $0.id != end })
+        let before = evaluator.contentLimit(grant: given, log: log, leastRole: .member)
+        #expect(before == .everything)
+        let change = try evaluator.add(try #require(scene.story.history[end]))
+        let after = evaluator.contentLimit(grant: given, log: log, leastRole: .member)
+        #expect(after == .nothing && evaluator.isValid(given))
+        #expect(evaluator.grants(reachedByAny: change.all).contains(given))
+    }
+
     /// Content is hit as the definition says; no operation here has cuts.
     private func expectContent(
         _ evaluator: AuthEvaluator, _ definition: AuthDefinition, _ fuzzer: FoundDeviceFuzzer
