@@ -84,6 +84,26 @@ struct `Others in a note` {
         #expect(try ada.show(note)["participants"]?.arrayValue?.count == 2)
     }
 
+    /// Cleo's node drops what it hears of a note that she has not opened, so what Ada's node hands to
+    /// each link is compared before it leaves.
+    @Test func `are sent what somebody types on the links of those alone who have it open`() throws
+    {
+        try watch(ada, bob)
+        try ada.ok("node.status")
+        let core = try #require(ada.host).core
+        let place = try ada.place(of: note)
+        let (near, far) = (try link(to: bob, at: ada), try link(to: cleo, at: ada))
+        // Both were told that the note is open here, and Bob has answered.
+        let company = core.notes.attendance.company
+        #expect(company.asked[place]?.isSuperset(of: [near.id, far.id]) == true)
+        #expect(company.guests[place]?[near.id] != nil && company.guests[place]?[far.id] == nil)
+        let before = [near, far].map(\.session.unsentBytes)
+        core.notes.attendance.noteWord(in: place)
+        core.notes.speaking.tellCompany()
+        #expect(near.session.unsentBytes > before[0])
+        #expect(far.session.unsentBytes == before[1])
+    }
+
     @Test func `are gone with their stream, their link, and their keys`() throws {
         try watch(ada, bob, cleo)
         #expect(try ada.show(note)["participants"]?.arrayValue?.count == 2)
