@@ -320,6 +320,36 @@ struct `A verified address` {
         }
     }
 
+    /// What she attested in the first term keeps its place in her log; what she writes behind that,
+    /// under the same grant, does not count because of where it is.
+    @Test func `does not count where it was written behind what counts of a term that is over`()
+        throws
+    {
+        let table = try ProofTable()
+        try table.letCleoVerify()
+        try table.prove(Self.address, of: table.bob, by: table.cleo)
+        try table.ada.ok("member.role", ["member": "Cleo", "role": "member"])
+        table.bench.advance(5_000)
+        let (bob, cleo) = (
+            try table.bob.workspace().member, try table.cleo.workspace().member
+        )
+        try table.cleo.write(
+            .attestation(Attestation(bob, .email, .init("false@example.org", by: .letter))),
+            to: try table.cleo.workspace().profileDocument)
+        table.bench.advance(5_000)
+        try table.ada.ok("member.role", ["member": "Cleo", "role": "admin"])
+        table.bench.advance(5_000)
+        for node in [table.ada, table.bob, table.cleo] {
+            let words = try node.workspace().people.attestations.values(
+                .init(bob, .email), by: cleo)
+            #expect(words.map(\.isValid) == [true, true])
+            #expect(Set(words.map(\.stretch)).count == 1)
+            let list = try node.ok("attestation.list").items
+            #expect(list.map { $0["value"] } == [.string(Self.address)])
+            #expect(list.map { $0["state"] } == ["valid"])
+        }
+    }
+
     @Test func `is not what somebody says of themselves`() throws {
         let table = try ProofTable()
         let ada = try table.ada.workspace()
