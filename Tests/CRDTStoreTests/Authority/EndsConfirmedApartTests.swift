@@ -304,6 +304,30 @@ struct `Ends that were confirmed apart` {
         }
     }
 
+    /// The old phrase gave itself up and got a role again before it was replaced. So what it had let
+    /// in is given up already when the final end comes, and its verdict has to become a stricter one.
+    @Test func `take with the old phrase what it has let in revoked, though that was given up`()
+        throws
+    {
+        for takesPlace in [true, false] {
+            var scene = Scene()
+            let link = scene.add("evil", after: [scene.entry], takesPlace: takesPlace)
+            let tablet = scene.add("tablet", after: scene.start, takesPlace: false)
+            let kick = scene.revoke("tablet", by: "evil", under: link, after: [tablet, link])
+            _ = scene.confirm(kick, by: "ben")
+            let gone = scene.revoke("words", by: "words", after: [tablet])
+            // An end that knows of no other phrase takes nothing that somebody has confirmed.
+            #expect(try scene.grants(["words", "evil", "tablet"]) == [nil, nil, nil])
+            #expect(scene.definition().validOperations().contains(kick))
+            let given = scene.give(.admin, to: ["words", "bob"], after: [gone])
+            let (added, _) = scene.replace(by: "new", under: given, after: [given])
+            let wanted = [nil, added, tablet, nil]
+            #expect(try scene.grants(["words", "new", "tablet", "evil"]) == wanted)
+            #expect(!scene.definition().validOperations().contains(kick))
+            #expect(scene.valid(without: .v6Displaced).contains(kick))
+        }
+    }
+
     // MARK: Who follows
 
     /// The thief had added a phrase before. Replacing the old phrase revokes that one too.
