@@ -116,8 +116,8 @@ struct `What a revoked device had linked` {
         }
     }
 
-    /// The weaker of two ends leaves no chain, also where the stronger one is heard of after it. What
-    /// the device had said before that has to be judged again.
+    /// The weaker of two ends leaves no chain, also where the stronger one is heard of after it.
+    /// What the device had said before that has to be judged again.
     @Test func `goes along with what it said, whichever end of the two that linked it comes last`()
         throws
     {

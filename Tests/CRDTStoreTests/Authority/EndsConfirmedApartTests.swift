@@ -304,8 +304,8 @@ struct `Ends that were confirmed apart` {
         }
     }
 
-    /// The old phrase gave itself up and got a role again before it was replaced. So what it had let
-    /// in is given up already when the final end comes, and its verdict has to become a stricter one.
+    /// The old phrase gave itself up and got a role again before it was replaced. So what it had
+    /// let in is given up already when the final end comes, and has to be judged more strictly.
     @Test func `take with the old phrase what it has let in revoked, though that was given up`()
         throws
     {

@@ -273,8 +273,8 @@ struct `A new recovery phrase` {
         }
     }
 
-    /// An own revocation takes the theft here, and no final end, which takes every revocation by its
-    /// phrase. So it depends on this rule alone whether the confirmation keeps it.
+    /// An own revocation takes the theft here, and no final end, which takes every revocation by
+    /// its phrase. So one rule alone decides whether the confirmation keeps it.
     @Test func `stays, though an admin has confirmed that one which was there before revoked it`()
         throws
     {

@@ -84,8 +84,8 @@ struct `Others in a note` {
         #expect(try ada.show(note)["participants"]?.arrayValue?.count == 2)
     }
 
-    /// Cleo's node drops what it hears of a note that she has not opened, so what Ada's node hands to
-    /// each link is compared before it leaves.
+    /// Cleo's node drops what it hears of a note that she has not opened, so what Ada's node hands
+    /// to each link is compared before it leaves.
     @Test func `are sent what somebody types on the links of those alone who have it open`() throws
     {
         try watch(ada, bob)
