@@ -61,6 +61,13 @@ public struct NoteWord: Sendable, Equatable {
         self.draft = draft
         self.lock = lock
     }
+
+    /// What a device may hear that has not said that it has the note open.
+    public var withoutWork: Self {
+        var word = self
+        (word.selection, word.draft) = (nil, nil)
+        return word
+    }
 }
 
 extension NoteWord {

@@ -104,6 +104,33 @@ struct `Others in a note` {
         #expect(far.session.unsentBytes == before[1])
     }
 
+    /// The first word on a link, and one that asks others to wait, go to everyone who may read.
+    @Test func `learn what is typed after they have said that they have it open, and not before`()
+        throws
+    {
+        try watch(ada, bob)
+        try type(String(repeating: "x", count: 1_000), at: 4, on: ada)
+        let core = try #require(ada.host).core
+        let place = try ada.place(of: note)
+        let links = [try link(to: bob, at: ada), try link(to: cleo, at: ada)]
+        let company = core.notes.attendance.company
+        #expect(links.map { company.guests[place]?[$0.id] != nil } == [true, false])
+        let before = links.map(\.session.unsentBytes)
+        for link in links { core.notes.attendance.company.asked[place]?.remove(link.id) }
+        core.notes.speaking.tellCompany()
+        let sent = zip(links, before).map { $0.session.unsentBytes - $1 }
+        #expect(sent[0] > 1_000 && (1..<300).contains(sent[1]), "\(sent)")
+    }
+
+    @Test func `hear of a draft that is older than their answer`() throws {
+        try watch(bob)
+        try type(" more", at: 4, on: ada)
+        _ = `Presence`.take(bob)
+        try ada.ok("note.watch", ["note": note["id"] ?? .null], on: 7)
+        bench.advance(300)
+        #expect(heard(bob).last?["patch"] == [[4, 0, " more"]])
+    }
+
     @Test func `are gone with their stream, their link, and their keys`() throws {
         try watch(ada, bob, cleo)
         #expect(try ada.show(note)["participants"]?.arrayValue?.count == 2)

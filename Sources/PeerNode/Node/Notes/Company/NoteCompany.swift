@@ -148,7 +148,7 @@ final class NoteSpeaking: NotePart {
             && room.attendance.reader(on: link, of: channel, in: workspace) != nil
         {
             guard let word = word(of: place, in: channel, asks: true) else { return }
-            guard send(word, of: workspace, on: link) else { continue }
+            guard send(word, of: place, in: workspace, on: link) else { continue }
             room.attendance.company.asked[place, default: []].insert(link.id)
             if word.lock != nil { room.attendance.company.own[place]?.hasToldClaim = true }
         }
@@ -168,7 +168,7 @@ final class NoteSpeaking: NotePart {
         for link in network.ordered
         where isForAll || room.attendance.company.guests[place]?[link.id] != nil {
             guard room.attendance.reader(on: link, of: channel, in: workspace) != nil,
-                send(word, of: workspace, on: link)
+                send(word, of: place, in: workspace, on: link)
             else { continue }
             room.attendance.company.asked[place, default: []].insert(link.id)
         }
@@ -197,24 +197,29 @@ final class NoteSpeaking: NotePart {
         where room.attendance.company.asked[place]?.contains(link.id) == true
             && room.attendance.reader(on: link, of: found.channel, in: found.workspace) != nil
         {
-            send(word, of: found.workspace, on: link)
+            send(word, of: place, in: found.workspace, on: link)
         }
     }
 
+    /// Sends a word. A device that has not said that it has the note open hears nothing of what is done
+    /// in it.
+    ///
     /// - Returns: whether it is on its way; what a link cannot take now is owed.
     @discardableResult
-    func send(_ word: NoteWord, of workspace: Workspace, on link: PeerLink) -> Bool {
+    func send(
+        _ word: NoteWord, of place: ViewStore.NotePlace, in workspace: Workspace,
+        on link: PeerLink
+    ) -> Bool {
         guard let sync = link.syncs[workspace.number] else { return false }
         // A farewell is short, and comes once for each word that there was room for.
         guard !word.isThere || link.session.unsentBytes < Limits.unaskedUnsentBytesMax else {
             // Later, when it may be another word.
-            room.attendance.company.owed.insert(
-                .init(
-                    document: store.operations.document(word.document, in: workspace.number)?
-                        .number ?? 0, key: word.note))
+            room.attendance.company.owed.insert(place)
             return false
         }
-        link.session.send(.note(sync.number, word), in: .live, isUnasked: false)
+        let isThere = room.attendance.company.guests[place]?[link.id] != nil
+        let said = isThere ? word : word.withoutWork
+        link.session.send(.note(sync.number, said), in: .live, isUnasked: false)
         return true
     }
 

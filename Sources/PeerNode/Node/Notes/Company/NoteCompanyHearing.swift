@@ -19,15 +19,21 @@ extension NoteSpeaking {
         hear(claim: word.lock, of: member, device, at: place, on: link)
         guard room.attendance.attended.contains(place) else { return }
         guard word.isThere else { return room.attendance.company.remove(link.id, from: place) }
+        let isNew = room.attendance.company.guests[place]?[link.id] == nil
         room.attendance.company.note(
             NoteCompany.Guest(
                 member: member, device: device, word: word,
                 draft: word.draft.flatMap { try? NoteEdit(decoding: $0) }),
             on: link.id, in: place)
-        guard word.asks, let answer = self.word(of: place, in: channel),
-            send(answer, of: workspace, on: link)
-        else { return }
-        room.attendance.company.asked[place, default: []].insert(link.id)
+        guard isNew || word.asks, let answer = self.word(of: place, in: channel) else { return }
+        guard word.asks else {
+            // The first word to this device left out what is done here.
+            if answer != answer.withoutWork { room.attendance.company.owed.insert(place) }
+            return
+        }
+        if send(answer, of: place, in: workspace, on: link) {
+            room.attendance.company.asked[place, default: []].insert(link.id)
+        }
     }
 
     private func hear(
