@@ -149,7 +149,10 @@ struct `The rules of the protocol` {
         let all = try Self.expressions()
         let text = try SourceTree.text(Self.page).components(separatedBy: "\n## A ").last ?? ""
         var count = 0
-        for row in text.matches(of: #/\n\| `([a-z]\w+)` \| ([0-9,]+) \|/#) {
+        for line in text.components(separatedBy: "\n") where line.hasPrefix("| `") {
+            guard let row = line.prefixMatch(of: #/\| `([a-z]\w+)` \| ([0-9,]+) \|/#) else {
+                continue
+            }
             let name = String(row.1)
             let listed = Int(row.2.filter { $0 != "," })
             let value = all[name].flatMap { Self.value($0, all) }

@@ -14,7 +14,9 @@ struct ShellExamples {
     }
 
     /// All of them, each once.
-    static func all() throws -> [Example] {
+    static let all = Result { try find() }
+
+    private static func find() throws -> [Example] {
         var texts = Manual.topics.map { (place: "help \($0.word)", text: $0.text) }
         for command in Command.all {
             texts += (command.line?.examples ?? []).map {
@@ -41,9 +43,12 @@ struct ShellExamples {
     static func scripts(in text: String) -> [String] {
         var found: [String] = []
         var rest = text
-        for match in text.matches(of: /(?:--exec|notify command) '([^']*)'/) {
-            found.append(String(match.1))
-            rest = rest.replacingOccurrences(of: String(match.0), with: "")
+        for head in ["--exec '", "notify command '"] {
+            for part in text.components(separatedBy: head).dropFirst() {
+                guard let end = part.firstIndex(of: "'") else { continue }
+                found.append(String(part[..<end]))
+                rest = rest.replacingOccurrences(of: head + part[...end], with: "")
+            }
         }
         found += rest.components(separatedBy: "\n")
             .map { $0.trimmingCharacters(in: .whitespaces) }

@@ -44,7 +44,7 @@ struct `The examples for the shell` {
     }
 
     @Test func `are found in help, in the manual and on the pages`() throws {
-        let examples = try ShellExamples.all()
+        let examples = try ShellExamples.all.get()
         #expect(examples.count >= 5)
         for part in ["uptime -p", "notify-send --", "printf '%s\\n' \"$WSX_TEXT\""] {
             #expect(examples.contains { $0.script.contains(part) }, "\(part)")
@@ -60,7 +60,7 @@ struct `The examples for the shell` {
         for text in Self.hostile {
             for variables in Self.variables(text) {
                 #expect(variables["WSX_TEXT"] != nil)
-                for example in try ShellExamples.all() {
+                for example in try ShellExamples.all.get() {
                     for path in Self.shells {
                         let outcome = shell.run(example.script, under: path, variables)
                         let note = Comment(

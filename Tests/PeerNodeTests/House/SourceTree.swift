@@ -40,9 +40,13 @@ enum SourceTree {
             let text = (inCode ? code : lines).joined(separator: "\n") as NSString
             let expression = try NSRegularExpression(pattern: pattern, options: .anchorsMatchLines)
             let all = NSRange(location: 0, length: text.length)
-            return expression.matches(in: text as String, range: all).map { match in
-                let before = text.substring(to: match.range.location)
-                let number = before.components(separatedBy: "\n").count
+            let matches = expression.matches(in: text as String, range: all)
+            guard !matches.isEmpty else { return [] }
+            let units = Array((text as String).utf16)
+            var (number, counted) = (1, 0)
+            return matches.map { match in
+                number += units[counted..<match.range.location].count { $0 == SourceTree.newline }
+                counted = match.range.location
                 let group = match.range(at: match.numberOfRanges - 1)
                 return "\(path):\(number): \(text.substring(with: group))"
             }
@@ -105,6 +109,7 @@ enum SourceTree {
         }
     }
 
+    private static let newline = UInt16(UInt8(ascii: "\n"))
     private static let quote = UInt8(ascii: "\"")
     private static let slash = UInt8(ascii: "/")
     private static let escape = UInt8(ascii: "\\")

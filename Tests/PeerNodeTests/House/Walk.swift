@@ -85,7 +85,9 @@ struct Walk {
                 if line.hasPrefix(last) { end = nil }
                 continue
             }
-            guard line.range(of: head, options: .regularExpression) != nil else { continue }
+            guard line.contains("func \(function)"),
+                line.range(of: head, options: .regularExpression) != nil
+            else { continue }
             found.append(line)
             guard !(line.contains("{") && line.hasSuffix("}")) else { continue }
             end = String(line.prefix { $0 == " " }) + "}"

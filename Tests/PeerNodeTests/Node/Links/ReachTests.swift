@@ -52,7 +52,7 @@ struct `A team where all are linked` {
     // MARK: Costs
 
     @Test func `tells of a message as often as there are people, not their square`() throws {
-        let costs = try [10, 20].map { count in
+        let costs = try [6, 12].map { count in
             let bench = CoreBench()
             let mina = try bench.node("Mina")
             for number in 1..<count { _ = try bench.guest("Guest \(number)", of: mina) }
@@ -65,7 +65,7 @@ struct `A team where all are linked` {
             return bench.carriedByteCount - before
         }
         #expect(costs[1] < 5 * costs[0] / 2, "\(costs)")
-        #expect(costs[1] < 19 * 3_000, "\(costs)")
+        #expect(costs[1] < 11 * 3_000, "\(costs)")
     }
 
     @Test func `says nothing of whom it reaches where they are few`() throws {
