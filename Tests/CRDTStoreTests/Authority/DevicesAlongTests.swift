@@ -42,7 +42,7 @@ struct `What a revoked device had linked` {
         func grants(_ names: [String]) throws -> [OperationID?] { try base.grants(names) }
     }
 
-    @Test func `goes along, though the owner has listed it`() throws {
+    @Test func `is out too, although the role lists it`() throws {
         var scene = Scene()
         let link = scene.link("evil", by: "bob")
         let given = scene.promote(["words", "bob", "evil"], after: [link])
@@ -59,7 +59,7 @@ struct `What a revoked device had linked` {
         #expect(scene.base.valid(without: .v11).contains(removal))
     }
 
-    @Test func `goes along where it is a phrase, which the old words put in`() throws {
+    @Test func `is out too if it is a phrase that the old phrase added`() throws {
         var scene = Scene()
         let link = scene.link("evil", by: "words", takesPlace: true)
         let given = scene.promote(["words", "evil", "bob"], after: [link])
@@ -68,7 +68,7 @@ struct `What a revoked device had linked` {
         #expect(try scene.grants(["words", "evil", "bob", "new"]) == wanted)
     }
 
-    @Test func `goes along with what it linked, and that with what links it back`() throws {
+    @Test func `is out with all devices that it linked, also in a cycle of links`() throws {
         var scene = Scene()
         let one = scene.link("evil", by: "bob")
         let two = scene.link("worse", by: "evil", after: [one], under: one)
@@ -78,7 +78,7 @@ struct `What a revoked device had linked` {
         #expect(try scene.grants(["words", "evil", "worse"]) == [given, nil, nil])
     }
 
-    @Test func `goes along where the found one was given up before, and the role lists it no more`()
+    @Test func `is out too if the lost device had revoked itself and the role omits it`()
         throws
     {
         var scene = Scene()
@@ -94,7 +94,7 @@ struct `What a revoked device had linked` {
         #expect(scene.base.valid(without: .v11Unlisted).contains(answer))
     }
 
-    @Test func `goes along where two that were found have linked it, whichever is revoked first`()
+    @Test func `is out if two lost devices linked it, whichever is revoked first`()
         throws
     {
         for isPhoneFirst in [false, true] {
@@ -118,7 +118,7 @@ struct `What a revoked device had linked` {
 
     /// The weaker of two ends leaves no chain, also where the stronger one is heard of after it.
     /// What the device had said before that has to be judged again.
-    @Test func `goes along with what it said, whichever end of the two that linked it comes last`()
+    @Test func `is out with what it wrote, whichever end of the two that linked it comes last`()
         throws
     {
         var scene = Scene()
@@ -139,7 +139,7 @@ struct `What a revoked device had linked` {
 
     // MARK: What stays
 
-    @Test func `stays where its person knew of it, and the role lists what linked it no more`()
+    @Test func `stays if its person knew of it, although the role omits what linked it`()
         throws
     {
         var scene = Scene()
@@ -150,7 +150,7 @@ struct `What a revoked device had linked` {
         #expect(try scene.grants(["words", "bob", "phone"]) == [given, nil, given])
     }
 
-    @Test func `stays where one that was found has said it of the other that links it`() throws {
+    @Test func `stays if one of the lost devices revoked the other`() throws {
         var scene = Scene()
         let tablet = scene.link("tablet", by: "words")
         let one = scene.link("phone", by: "bob", after: [tablet])
@@ -165,7 +165,7 @@ struct `What a revoked device had linked` {
         #expect(!scene.base.valid().contains(answer))
     }
 
-    @Test func `stays where its person knew of it`() throws {
+    @Test func `stays if its person knew of it`() throws {
         var scene = Scene()
         let link = scene.link("phone", by: "bob")
         let given = scene.promote(["words", "bob", "phone"], after: [link])
@@ -173,7 +173,7 @@ struct `What a revoked device had linked` {
         #expect(try scene.grants(["words", "bob", "phone"]) == [given, nil, given])
     }
 
-    @Test func `stays where the words have linked it, too`() throws {
+    @Test func `stays if the phrase has linked it, too`() throws {
         var scene = Scene()
         let link = scene.link("phone", by: "bob")
         let again = scene.link("phone", by: "words")
@@ -183,7 +183,7 @@ struct `What a revoked device had linked` {
     }
 
     /// Otherwise the finder of the computer could take from Bob what his phrase has linked.
-    @Test func `stays where a weaker device had said the word`() throws {
+    @Test func `stays if a weaker device wrote the revocation`() throws {
         var scene = Scene()
         let link = scene.link("phone", by: "words")
         let given = scene.promote(["words", "bob", "phone"], after: [link])
@@ -198,7 +198,7 @@ struct `What a revoked device had linked` {
     // MARK: The evaluator
 
     @Test(arguments: Seeds.explore(60))
-    func `is the same by the definition and in every order, whoever links and revokes`(
+    func `equals the definition in every order, for any links and revocations`(
         seed: UInt64
     ) throws {
         var fuzzer = FoundDeviceFuzzer(seed: seed)
@@ -222,7 +222,7 @@ struct `What a revoked device had linked` {
 
     /// Otherwise the content of such a device would be shown until the next start.
     @Test(arguments: Seeds.explore(15))
-    func `is told of wherever its content is reached`(seed: UInt64) throws {
+    func `is reported wherever it affects content`(seed: UInt64) throws {
         var fuzzer = FoundDeviceFuzzer(seed: seed)
         fuzzer.run(steps: 32)
         var evaluator = AuthEvaluator()
@@ -249,7 +249,7 @@ struct `What a revoked device had linked` {
     }
 
     /// The revoked device is in no list of the role, so nothing but what it had linked leads there.
-    @Test func `is told of where the role lists that, and the device that linked it no more`()
+    @Test func `is reported if the role lists it and omits the device that linked it`()
         throws
     {
         var scene = Scene()
@@ -309,7 +309,7 @@ struct `What a revoked device had linked` {
 
     /// The devices that the found computer has linked again and again are examined once for a
     /// grant.
-    @Test func `costs a look for each word that binds a device, for each grant`() throws {
+    @Test func `costs one lookup per device binding, for each grant`() throws {
         func looks(_ links: Int) throws -> Int {
             var scene = Scene()
             var heads = scene.base.start

@@ -40,14 +40,14 @@ struct `A device that its person revoked` {
         #expect(scene.valid(without: .v10Own).isSuperset(of: [setting, removal]))
     }
 
-    @Test func `is out under the workspace that was handed over to its person`() throws {
+    @Test func `is out under a handover of the workspace to its person`() throws {
         var scene = Scene()
         _ = revoke(in: &scene)
         let handed = scene.give(.owner, dropping: ["root"])
         #expect(try scene.grants(["words", "bob"]) == [handed, nil])
     }
 
-    @Test func `is out where its person was removed and came back`() throws {
+    @Test func `is out if its person was removed and came back`() throws {
         var scene = Scene()
         let end = revoke(in: &scene)
         let gone = scene.story.write(
@@ -83,7 +83,7 @@ struct `A device that its person revoked` {
     }
 
     /// Both revoke each other: the finder of the computer gains nothing by having been first.
-    @Test func `is out, though it had revoked the one that did it`() throws {
+    @Test func `is out, although it had revoked the device that revoked it`() throws {
         var scene = Scene()
         _ = scene.story.write(
             "bob", under: scene.entry, after: scene.start,
@@ -95,7 +95,7 @@ struct `A device that its person revoked` {
 
     /// A key that two people have is a device of both. An end that counts again under an admin's
     /// grant does not count as an admin's revocation.
-    @Test func `touches no other person who has the device, too`() throws {
+    @Test func `affects no other person who has the device`() throws {
         var story = Story(admins: [], members: ["ann", "bob"])
         let devices = ["ann", "tablet"].map { story.device($0) }
         let ann = story.write("ann", after: story.start, .addDevices([story.device("tablet")]))
@@ -113,7 +113,7 @@ struct `A device that its person revoked` {
 
     // MARK: The evaluator
 
-    @Test func `costs a verdict more for each further grant, said once or several times`() throws {
+    @Test func `costs one more verdict per further grant, revoked once or several times`() throws {
         var scene = Scene()
         let first = revoke(in: &scene)
         let second = revoke(in: &scene, after: [first])
@@ -130,7 +130,7 @@ struct `A device that its person revoked` {
 
     /// An adddev gives a role to one device only, so what that device revokes has no other grant
     /// under it.
-    @Test func `is judged again under no word that links the one which revoked it`() throws {
+    @Test func `is not judged again under a link of the device that revoked it`() throws {
         var scene = Scene()
         func link(_ device: String, by author: String, after heads: [OperationID]) -> OperationID {
             scene.story.write(

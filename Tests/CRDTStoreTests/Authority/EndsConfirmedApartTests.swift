@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// Ends of one phrase confirmed by members who had not heard of each other, and further concurrent
 /// operations of a thief with the old words: PROTOCOL.md, 4.0, 4.0.3, V-6 and V-12.
-struct `Ends that were confirmed apart` {
+struct `Ends that were confirmed concurrently` {
     /// Bob, a member, has the phrase `words` and the computer `bob`, and has linked the phone.
     private struct Scene {
         var story: Story
@@ -89,7 +89,7 @@ struct `Ends that were confirmed apart` {
         }
     }
 
-    @Test func `leave the one that the strongest has confirmed`() throws {
+    @Test func `leave the one that the strongest member confirmed`() throws {
         for isOwn in [true, false] {
             var scene = Scene()
             let (added, end) = scene.replace(by: "new")
@@ -107,7 +107,7 @@ struct `Ends that were confirmed apart` {
         }
     }
 
-    @Test func `leave it whoever is heard of last, and no matter how often`() throws {
+    @Test func `leave it in any order of arrival, however often it is confirmed`() throws {
         var scene = Scene(admins: ["ann", "ben", "cid"])
         let (added, end) = scene.replace(by: "new")
         let (_, another) = scene.replace(by: "evil")
@@ -145,7 +145,7 @@ struct `Ends that were confirmed apart` {
 
     /// An admin's old phrase itself confirms another end, without effect, and is stronger than the
     /// admin who confirmed the first end. A member cites that.
-    @Test func `keep no new phrase from a role where the old words confirm one`() throws {
+    @Test func `keep no new phrase out of a role if the old phrase confirms one`() throws {
         var scene = Scene(members: ["eve"])
         let admin = scene.give(.admin, to: ["words", "bob"], after: scene.start)
         let weaker = scene.story.promote("ben", to: .admin)
@@ -161,7 +161,7 @@ struct `Ends that were confirmed apart` {
         #expect(scene.definition(without: .countsOthers).refusals[given] == .fault("A-19"))
     }
 
-    @Test func `keep none from a role where an admin has confirmed one who was removed`() throws {
+    @Test func `keep none out of a role if a removed admin confirmed one`() throws {
         var scene = Scene(admins: ["ben", "ann"], members: ["eve"])
         let removal = scene.story.write(
             "root", after: scene.start, .remove(member: scene.story.member("ben")))
@@ -182,7 +182,7 @@ struct `Ends that were confirmed apart` {
     /// Ben confirms as if before that; or a device does that Ben's revoked phone has linked, or a
     /// friend whom Ben admits on an open invite.
     @Test(arguments: Past.allCases)
-    func `keep none from a role where somebody has confirmed one who was an admin`(past: Past)
+    func `keep none out of a role if a former admin confirmed one`(past: Past)
         throws
     {
         var scene = Scene(admins: ["ben", "ann"], members: ["eve"])
@@ -235,7 +235,7 @@ struct `Ends that were confirmed apart` {
         #expect(scene.definition(without: .countsUnended).refusals[given] == .fault("A-19"))
     }
 
-    @Test func `let in by a role the phrase that the strongest has confirmed alone`() throws {
+    @Test func `let a role admit only the phrase that the strongest member confirmed`() throws {
         var scene = Scene()
         let (_, end) = scene.replace(by: "new")
         let (_, another) = scene.replace(by: "evil")
@@ -253,7 +253,7 @@ struct `Ends that were confirmed apart` {
 
     /// The adddev that the new phrase has signed is public: the old phrase adds it once more, as an
     /// everyday device.
-    @Test func `take with the old phrase what that revoked, though an admin has confirmed it`()
+    @Test func `undo what the old phrase revoked, although an admin confirmed it`()
         throws
     {
         for victim in ["new", "phone", "bob"] {
@@ -272,7 +272,7 @@ struct `Ends that were confirmed apart` {
 
     /// The same for revocations by a device that the old phrase has added, or one that this device
     /// has linked.
-    @Test func `take with the old phrase what it has let in revoked, though that is confirmed`()
+    @Test func `undo what devices of the old phrase revoked, although that is confirmed`()
         throws
     {
         for (takesPlace, isChain) in [(true, false), (true, true), (false, false), (false, true)] {
@@ -306,7 +306,7 @@ struct `Ends that were confirmed apart` {
 
     /// The old phrase gave itself up and got a role again before it was replaced. So what it had
     /// let in is given up already when the final end comes, and has to be judged more strictly.
-    @Test func `take with the old phrase what it has let in revoked, though that was given up`()
+    @Test func `undo what devices of the old phrase revoked, although that one was given up`()
         throws
     {
         for takesPlace in [true, false] {
@@ -331,7 +331,7 @@ struct `Ends that were confirmed apart` {
     // MARK: Who follows
 
     /// The thief had added a phrase before. Replacing the old phrase revokes that one too.
-    @Test func `name no phrase that the old one has revoked`() throws {
+    @Test func `name no successor that the old phrase revoked`() throws {
         var scene = Scene()
         let other = scene.add("evil", after: scene.start)
         let gone = scene.revoke("evil", by: "words", after: [other])
@@ -346,7 +346,7 @@ struct `Ends that were confirmed apart` {
         #expect(scene.valid(without: .v12Gone).contains(kick))
     }
 
-    @Test func `name none where the old one has revoked all, and end it all the same`() throws {
+    @Test func `name no successor if the old phrase revoked all, and still end it`() throws {
         var scene = Scene()
         let other = scene.add("evil", after: scene.start)
         let gone = scene.revoke("evil", by: "words", after: [other])

@@ -120,7 +120,7 @@ struct `A phrase that was replaced` {
         #expect(scene.story.brokenRule(of: barred) == "A-19")
     }
 
-    @Test func `is out under the workspace that was handed over to its person`() throws {
+    @Test func `is out under a handover of the workspace to its person`() throws {
         var scene = Scene()
         let (added, end) = scene.replace()
         let given = scene.give(.owner, dropping: ["recovery", "root"])
@@ -134,7 +134,7 @@ struct `A phrase that was replaced` {
         }
     }
 
-    @Test func `is out where its person was removed and came back`() throws {
+    @Test func `is out if its person was removed and came back`() throws {
         var scene = Scene()
         let (added, end) = scene.replace()
         let removal = scene.story.write(
@@ -238,7 +238,7 @@ struct `A phrase that was replaced` {
         }
     }
 
-    @Test func `goes on where it only gave itself up, and was given something again`() throws {
+    @Test func `stays in if it only revoked itself and was given a new grant`() throws {
         var scene = Scene()
         _ = scene.story.write(
             "words", under: scene.entry, after: scene.start,

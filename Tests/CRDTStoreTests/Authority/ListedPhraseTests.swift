@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// A role that lists a phrase added by a thief with the old words, because the grantor had heard of
 /// the thief's end of the old phrase and not of the owner's: PROTOCOL.md, V-13.
-struct `A phrase that a role lists, and not the one before it` {
+struct `A phrase that a role lists without its predecessor` {
     /// Bob has the phrase `words` and the computer `bob`; a thief has the phrase, too.
     private struct Scene {
         var story = Story(admins: ["ann", "ben"])
@@ -81,7 +81,7 @@ struct `A phrase that a role lists, and not the one before it` {
         }
     }
 
-    @Test func `is out once another member has confirmed the end that its person wrote`() throws {
+    @Test func `is out once another member confirms the end that its person wrote`() throws {
         var scene = Scene()
         let (_, theft) = scene.replace(by: "evil")
         let given = scene.give(.admin, to: ["evil", "bob"], after: [theft])
@@ -98,7 +98,7 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(evaluator.revocations(ending: scene.story.device("evil")) == [end])
     }
 
-    @Test func `stays in where nobody has confirmed that`() throws {
+    @Test func `stays in while nobody has confirmed that end`() throws {
         var scene = Scene()
         let (_, theft) = scene.replace(by: "evil")
         let given = scene.give(.admin, to: ["evil", "bob"], after: [theft])
@@ -114,7 +114,7 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(try scene.grants(["words", "evil", "bob"]) == [nil, nil, given])
     }
 
-    @Test func `goes with the phrases that it has put in, and what these have linked`() throws {
+    @Test func `is out with the phrases that it added and what these linked`() throws {
         var scene = Scene()
         let (first, theft) = scene.replace(by: "evil")
         let second = scene.add("worse", by: "evil", under: first, after: [theft])
@@ -129,7 +129,7 @@ struct `A phrase that a role lists, and not the one before it` {
     }
 
     /// Each has revoked the one before it.
-    @Test func `goes, however many phrases it stands behind`() throws {
+    @Test func `is out, however many phrases it follows`() throws {
         for count in [Limits.phraseSuccessionsMax, Limits.phraseSuccessionsMax + 1] {
             var scene = Scene()
             var (last, grant, head) = ("words", scene.entry, scene.entry)
@@ -157,7 +157,7 @@ struct `A phrase that a role lists, and not the one before it` {
     }
 
     /// It has added another phrase, which it revokes, and has revoked itself.
-    @Test func `goes with what it has linked, though the role lists that alone`() throws {
+    @Test func `is out with what it linked, although the role lists only that`() throws {
         var scene = Scene()
         let (first, theft) = scene.replace(by: "evil")
         let link = scene.add(
@@ -176,7 +176,7 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(!scene.valid().contains(word) && scene.valid(without: .v13).contains(word))
     }
 
-    @Test func `costs nothing under a role that knows of nothing which it has linked`() throws {
+    @Test func `costs nothing under a role that knows nothing it linked`() throws {
         var scene = Scene()
         let (_, end) = scene.replace(by: "new")
         let given = scene.give(.admin, to: ["bob"], after: scene.start)
@@ -192,7 +192,7 @@ struct `A phrase that a role lists, and not the one before it` {
 
     /// The person saw it in the list and revoked it, without having heard that the old phrase was
     /// ended.
-    @Test func `is out where its person has revoked it by the old words`() throws {
+    @Test func `is out if its person revoked it by the old phrase`() throws {
         var scene = Scene()
         let evil = scene.add("evil")
         let theft = scene.revoke("words", after: [evil])
@@ -208,7 +208,7 @@ struct `A phrase that a role lists, and not the one before it` {
 
     /// What a thief with the old phrase ends afterwards takes nothing while nobody has confirmed
     /// it, nor if somebody stronger has confirmed the end by the person.
-    @Test func `stays its person's but for an end that the strongest has confirmed`() throws {
+    @Test func `stays its person's unless the strongest member confirmed an end`() throws {
         for confirmed in [[], ["ann", "ben"], ["", "ben"]] {
             var scene = Scene()
             let (_, end) = scene.replace(by: "new")
@@ -224,7 +224,7 @@ struct `A phrase that a role lists, and not the one before it` {
     }
 
     /// The member who confirms it could have revoked the phrase there by name.
-    @Test func `stays where who confirmed is weaker than it is`() throws {
+    @Test func `stays if the member who confirmed is weaker`() throws {
         var scene = Scene()
         let (_, end) = scene.replace(by: "new")
         let given = scene.give(.owner, to: ["new", "bob"], after: [end])
@@ -233,7 +233,7 @@ struct `A phrase that a role lists, and not the one before it` {
         #expect(try scene.grants(["words", "new", "bob"]) == [nil, given, given])
     }
 
-    @Test func `stays where the one who confirmed is its own person`() throws {
+    @Test func `stays if its own person confirmed`() throws {
         var scene = Scene(role: .admin)
         let (_, end) = scene.replace(by: "new")
         let given = scene.give(.member, to: ["new", "bob"], after: [end])

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// What an old phrase certifies by an admission that its end does not know, what replaces it, and
 /// what void operations bar: PROTOCOL.md, 4.0, V-6, V-11 and V-12.
-struct `Old words` {
+struct `Replaced recovery phrases` {
     /// Eve was in, and knew the invite, before Bob came with the phrase `words` and the computer
     /// `bob`.
     private struct Scene {
@@ -119,7 +119,7 @@ struct `Old words` {
         #expect(evaluator.verdict(on: channel) == .revoked(by: end))
     }
 
-    @Test func `bar nobody by the words of a device that came in so`() throws {
+    @Test func `bar nobody by operations of a device admitted this way`() throws {
         var scene = Scene()
         let late = scene.admit("evil")
         let (_, end) = scene.replace()
@@ -136,7 +136,7 @@ struct `Old words` {
         #expect(scene.definition(without: .countsAdmits).refusals[given] == .fault("A-19"))
     }
 
-    @Test func `take along what they certified under a role that knows the admit`() throws {
+    @Test func `void what they certified under a role that knows the admit`() throws {
         var scene = Scene()
         let late = scene.admit("evil")
         let given = scene.promote(["words", "evil", "bob"], after: [late, scene.entry])
@@ -144,7 +144,7 @@ struct `Old words` {
         #expect(try scene.grants(["words", "evil", "bob"]) == [nil, nil, given])
     }
 
-    @Test func `let a computer that the new phrase revoked back in by no admit`() throws {
+    @Test func `readmit no computer that the new phrase revoked`() throws {
         var scene = Scene()
         _ = scene.admit("bob")
         let (added, end) = scene.replace()
@@ -153,7 +153,7 @@ struct `Old words` {
     }
 
     /// A thief with the old phrase also writes ends, which know what it certified.
-    @Test func `are ended by what somebody has confirmed`() throws {
+    @Test func `are ended by the end that somebody confirmed`() throws {
         var scene = Scene()
         let late = scene.admit("evil")
         let (_, end) = scene.replace()
@@ -166,7 +166,7 @@ struct `Old words` {
         #expect(scene.definition(without: .countsConfirmed).refusals[given] == nil)
     }
 
-    @Test func `take nothing along that their end knows`() throws {
+    @Test func `void nothing that their end knows`() throws {
         var scene = Scene()
         _ = scene.admit("bob")
         let made = scene.story.write(
@@ -183,7 +183,7 @@ struct `Old words` {
 
     // MARK: Who stands for them
 
-    @Test func `are followed by the new ones under a role that does not know these`() throws {
+    @Test func `are succeeded by the new ones under a role that does not know them`() throws {
         var scene = Scene()
         let (added, end) = scene.replace()
         let word = scene.revoke("bob", by: "new", after: [end], under: added)
@@ -196,7 +196,7 @@ struct `Old words` {
         try story.inEveryOrder { #expect($0.verdict(on: setting) == .revoked(by: word)) }
     }
 
-    @Test func `are followed by nobody before they end themselves`() throws {
+    @Test func `have no successor before they end themselves`() throws {
         var scene = Scene()
         let added = scene.link("new", by: "words", takesPlace: true)
         _ = scene.revoke("bob", by: "new", after: [added], under: added)
@@ -204,7 +204,7 @@ struct `Old words` {
         #expect(try scene.grants(["words", "bob", "new"]) == [given, given, added])
     }
 
-    @Test func `are followed by nobody whom an end without effect names`() throws {
+    @Test func `have no successor by an end without effect`() throws {
         var scene = Scene()
         let late = scene.admit("evil")
         let other = scene.link("theirs", by: "words", after: [late], under: late, takesPlace: true)
@@ -217,7 +217,7 @@ struct `Old words` {
         #expect(!scene.definition().validOperations().contains(void))
     }
 
-    @Test func `are followed along a chain, each ending the one before`() throws {
+    @Test func `are succeeded in a chain, each ending the one before`() throws {
         var scene = Scene()
         let (added, end) = scene.replace()
         let third = scene.link("third", by: "new", after: [end], under: added, takesPlace: true)
@@ -230,7 +230,7 @@ struct `Old words` {
         #expect(!scene.definition().validOperations().contains(theft))
     }
 
-    @Test func `are followed though a phrase between goes with an admit`() throws {
+    @Test func `are succeeded although a phrase in between is void with an admit`() throws {
         var scene = Scene()
         let phone = scene.link("phone", by: "words")
         let added = scene.link("new", by: "words", after: [phone], takesPlace: true)
@@ -274,7 +274,7 @@ struct `Old words` {
         #expect(scene.definition(without: .barsKnown).refusals[given] == .fault("A-19"))
     }
 
-    @Test func `or any, of one device, are no chain where the end of it is known`() throws {
+    @Test func `void what two devices linked if the role knows one of the two ends`() throws {
         var scene = Scene()
         let phone = scene.link("phone", by: "words")
         let one = scene.link("evil", by: "bob", after: [phone])
@@ -288,7 +288,7 @@ struct `Old words` {
         #expect(scene.definition(without: .countsLinks).validOperations().contains(setting))
     }
 
-    @Test func `or any, that no link of counts, ask for nobody to come back`() throws {
+    @Test func `void requests to return by a device without a valid link`() throws {
         var scene = Scene()
         let end = scene.revoke("bob", by: "words")
         let gone = scene.story.write(
@@ -304,7 +304,7 @@ struct `Old words` {
         #expect(scene.definition(without: .a12Tied).refusals[request] == nil)
     }
 
-    @Test func `or any, that somebody has confirmed, hold under another grant, too`() throws {
+    @Test func `keep a confirmed revocation under another grant, too`() throws {
         for isConfirmed in [true, false] {
             var scene = Scene()
             let phone = scene.link("phone", by: "bob")
@@ -323,7 +323,7 @@ struct `Old words` {
 
     /// A known gap: what could decide this would have to be stronger than the operation that causes
     /// it.
-    @Test func `or any, of two devices, leave in what both linked and a weaker one has ended`()
+    @Test func `leave in what two devices linked if a weaker one ended the second`()
         throws
     {
         var scene = Scene()
@@ -343,7 +343,7 @@ struct `Old words` {
     // MARK: The evaluator
 
     /// Accomplices who were in before admit the old phrase again and again, concurrently.
-    @Test func `cost some looks for each admit that their end does not know`() throws {
+    @Test func `cost a few lookups per admit that their end does not know`() throws {
         func looks(_ admits: Int) throws -> Int {
             var scene = Scene()
             for number in 0..<admits { _ = scene.admit("e\(number)") }
@@ -366,7 +366,7 @@ struct `Old words` {
 
     /// The thief of the computer writes forks of an end of the phone, which has linked as many
     /// devices as they like. All of these lose their effect at once.
-    @Test func `that are forked cost a look for each pair of an end and a link`() throws {
+    @Test func `cost one lookup per pair of an end and a link if they are forked`() throws {
         func looks(_ forks: Int) throws -> Int {
             var scene = Scene()
             let phone = scene.link("phone", by: "bob")

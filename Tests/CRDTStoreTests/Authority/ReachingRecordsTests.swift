@@ -8,7 +8,7 @@ import WorkspaceTestKit
 /// where it counts again, and others determine their number.
 struct `The records of an end` {
     @Test(arguments: Seeds.explore(40))
-    func `reach together what those reach that are asked`(seed: UInt64) throws {
+    func `reach in total what the examined ones reach`(seed: UInt64) throws {
         var fuzzer = FoundDeviceFuzzer(seed: seed)
         fuzzer.run(steps: 32)
         var evaluator = AuthEvaluator()
@@ -53,7 +53,7 @@ struct `The records of an end` {
         return Set(grants.map { records[$0].operation.id }).sorted()
     }
 
-    @Test func `are two that are asked under each grant where the end undoes nothing`() throws {
+    @Test func `include two to examine per grant if the end undoes nothing`() throws {
         var scene = `A phrase that was replaced`.Scene()
         for _ in 0..<12 {
             _ = scene.give(.admin)

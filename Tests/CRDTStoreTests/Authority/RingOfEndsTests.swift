@@ -77,7 +77,7 @@ struct `A ring of ends` {
 
     /// Each end counts once for each grant that lists its device or one before it in its line, and
     /// the end that closes the ring adds no other one.
-    @Test func `has no end count more often than there are grants before it`() throws {
+    @Test func `lets no end count more often than there are grants before it`() throws {
         for (phrases, ends) in [(8, 8), (20, 20)] {
             let ring = Ring(phrases: phrases, ends: ends)
             var evaluator = AuthEvaluator()
@@ -99,7 +99,7 @@ struct `A ring of ends` {
 
     /// Of two adddevs that put a phrase in others' places the first one decides behind which it
     /// stands.
-    @Test func `puts nobody behind two phrases of which neither came behind the other`() throws {
+    @Test func `ranks no phrase behind two that do not follow each other`() throws {
         var story = Story(admins: [])
         let invite = story.write("root", after: story.heads, .invite(InviteTerms(role: .member)))
         let entry = story.write(

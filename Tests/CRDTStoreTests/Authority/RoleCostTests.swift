@@ -84,7 +84,7 @@ struct `A role that lists a line of phrases` {
         return cost
     }
 
-    @Test func `costs as much however many were given before`() throws {
+    @Test func `costs the same however many roles were given before`() throws {
         let costs = try [1, 8, 32].map(cost)
         for cost in costs {
             #expect(cost.further == Self.ends * (Self.phrases + 1))
@@ -96,13 +96,13 @@ struct `A role that lists a line of phrases` {
 
     /// An end behind a phrase counts only once that phrase is replaced, and is not examined until
     /// then.
-    @Test func `has no end judged behind a phrase that nothing has ended`() throws {
+    @Test func `judges no end behind a phrase that nothing has ended`() throws {
         let cost = try cost(1)
         // Each record is made, and only those in the place of the last phrase itself are judged.
         #expect(cost.judging <= cost.further + 4 * Self.ends)
     }
 
-    @Test func `has all of them judged when the phrases have been replaced`() throws {
+    @Test func `judges all of them once the phrases are replaced`() throws {
         var scene = Scene()
         let role = scene.give()
         scene.replaceAll()
@@ -142,7 +142,7 @@ struct `A role that lists a line of phrases` {
 
     /// In either order of arrival of ends and roles.
     @Test(arguments: Seeds.explore(6))
-    func `has each end share what it says, and where it stands with all others there`(
+    func `shares the content and the position of each end among its records`(
         seed: UInt64
     ) throws {
         var scene = Scene()
@@ -211,7 +211,7 @@ struct `A role that lists a line of phrases` {
 
     /// A void role is taken back with all its records.
     @Test(arguments: Seeds.explore(20))
-    func `leaves nothing of it when it is taken back`(seed: UInt64) throws {
+    func `leaves nothing behind when it is withdrawn`(seed: UInt64) throws {
         var fuzzer = FoundDeviceFuzzer(seed: seed)
         fuzzer.run(steps: 40)
         var evaluator = AuthEvaluator()

@@ -124,10 +124,10 @@ struct `A rule that is taken away` {
     ]
 
     /// Rules whose absence single histories detect: those here, of `What a transfer takes (V-3)`,
-    /// of `What is confirmed (V-6)`, of `Who has ended their own part`, of `A phrase that was
-    /// replaced`, of `A device that its person revoked`, of `What a revoked device had linked`, of
-    /// `Old words`, of `Ends that were confirmed apart`, and of `A phrase that a role lists, and
-    /// not the one before it`.
+    /// of `What is confirmed (V-6)`, of `A member who ended their own membership`, of `A phrase that
+    /// was replaced`, of `A device that its person revoked`, of `What a revoked device had linked`,
+    /// of `Replaced recovery phrases`, of `Ends that were confirmed concurrently`, and of
+    /// `A phrase that a role lists without its predecessor`.
     static let inHistories: Set<AuthRule> = [
         .ownEnd, .answeredEnd, .answeredBefore, .countsOthers, .v6Final, .v6Displaced, .v12Gone,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,

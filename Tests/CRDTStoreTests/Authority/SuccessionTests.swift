@@ -57,7 +57,7 @@ struct `A new recovery phrase` {
         }
     }
 
-    @Test func `is put out by nobody who could not put out the old one`() throws {
+    @Test func `is removed by nobody who could not remove the old one`() throws {
         var scene = Scene()
         let new = scene.succeed(by: "new")
         _ = scene.revoke("new", by: "root")
@@ -68,7 +68,7 @@ struct `A new recovery phrase` {
         try story.inEveryOrder { #expect($0.isValid(new)) }
     }
 
-    @Test func `is written by a recovery phrase alone`() throws {
+    @Test func `is added only by a recovery phrase`() throws {
         var scene = Scene()
         let byRoot = scene.succeed("root", by: "new")
         #expect(scene.story.brokenRule(of: byRoot) == "A-17")
@@ -86,7 +86,7 @@ struct `A new recovery phrase` {
         }
     }
 
-    @Test func `finds room, however many devices the old one has linked`() throws {
+    @Test func `has room, however many devices the old one linked`() throws {
         var scene = Scene()
         for number in 0..<Limits.devicesLinkedMax {
             _ = scene.story.write(
@@ -156,8 +156,7 @@ struct `A new recovery phrase` {
 
     // MARK: What is left to who has the old words
 
-    @Test func `makes a device of the old one for nobody again, once that has ended itself`() throws
-    {
+    @Test func `lets nobody link the old one again once it has ended itself`() throws {
         for isReplaced in [true, false] {
             var scene = Scene()
             if isReplaced { _ = scene.succeed(by: "new") }
@@ -170,7 +169,7 @@ struct `A new recovery phrase` {
         }
     }
 
-    @Test func `is the only one, where the end of the old one does not know another`() throws {
+    @Test func `is the only one if the end of the old one knows no other`() throws {
         var scene = Scene()
         let before = scene.story.heads
         let new = scene.succeed(by: "new")
@@ -179,8 +178,7 @@ struct `A new recovery phrase` {
         #expect(try scene.areIn(["recovery", "new", "thief"]) == [[false, true, false]])
     }
 
-    @Test func `stands beside another one that the end knows, in the order of their depth`() throws
-    {
+    @Test func `ranks beside another one that the end knows, by depth`() throws {
         var scene = Scene()
         let first = scene.succeed(by: "first")
         let second = scene.succeed(by: "second")
@@ -192,7 +190,7 @@ struct `A new recovery phrase` {
     }
 
     /// Nobody confirms for owners, so this is not guaranteed: SECURITY.md says so.
-    @Test func `goes with an older end of the old one, where nobody has confirmed the later`()
+    @Test func `is out by an older end of the old one if nobody confirmed the later`()
         throws
     {
         var scene = Scene()
@@ -203,7 +201,7 @@ struct `A new recovery phrase` {
         #expect(try scene.areIn(["recovery", "new"]) == [[false, false]])
     }
 
-    @Test func `stays where an admin has confirmed that the old one ended behind it`() throws {
+    @Test func `stays if an admin confirmed the end of the old one`() throws {
         var story = Story(admins: ["ann"])
         let invite = story.write("root", after: story.heads, .invite(InviteTerms(role: .member)))
         let entry = story.write(
@@ -259,7 +257,7 @@ struct `A new recovery phrase` {
     }
 
     /// A relay shows the new phrase to an admin's node, and not yet the end of the old one.
-    @Test func `stays, though an admin has confirmed that the old one revoked it`() throws {
+    @Test func `stays, although an admin confirmed its revocation by the old one`() throws {
         var scene = MemberScene()
         let new = scene.write("words", under: scene.entry, after: [scene.entry], adding: "new")
         let theft = scene.write("words", under: scene.entry, after: [new], revoking: "new")
@@ -275,7 +273,7 @@ struct `A new recovery phrase` {
 
     /// An own revocation takes the theft here, and no final end, which takes every revocation by
     /// its phrase. So one rule alone decides whether the confirmation keeps it.
-    @Test func `stays, though an admin has confirmed that one which was there before revoked it`()
+    @Test func `stays, although an admin confirmed its revocation by an older phrase`()
         throws
     {
         var scene = MemberScene()
@@ -298,7 +296,7 @@ struct `A new recovery phrase` {
 
     // MARK: Transfers
 
-    @Test func `goes along with a transfer, as the old one did`() throws {
+    @Test func `is covered by a transfer, as the old one was`() throws {
         var scene = Scene()
         let new = scene.succeed(by: "new")
         let ended = scene.revoke("recovery", by: "recovery")
