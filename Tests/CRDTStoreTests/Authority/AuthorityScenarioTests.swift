@@ -238,7 +238,7 @@ struct `Authority ends people's quarrels the same way everywhere` {
         }
     }
 
-    @Test func `somebody who left is gone with all devices until let in again`() throws {
+    @Test func `somebody who left is out with all devices until admitted again`() throws {
         var story = Story(admins: ["ann"], members: ["bob"])
         let second = story.write("bob", after: story.heads, .addDevices([story.device("bob2")]))
         let leaving = story.write("bob", after: [second], .leave)
@@ -383,7 +383,7 @@ struct `Authority ends people's quarrels the same way everywhere` {
         #expect(story.brokenRule(of: stranger) == "A-5" && story.brokenRule(of: unknown) == "A-7")
     }
 
-    @Test func `a lost last device cannot be replaced by others, only its holder invited anew`()
+    @Test func `a lost last device cannot be replaced by others; its holder needs a new invite`()
         throws
     {
         var story = Story(admins: ["ann"], members: ["bob"])

@@ -71,7 +71,7 @@ struct `A channel's owner, roles and settings are one function of the operations
     }
 
     @Test(arguments: Seeds.explore(100))
-    func `whoever was replaced changes nothing any more`(seed: UInt64) throws {
+    func `a former owner changes nothing any more`(seed: UInt64) throws {
         var fuzzer = channels(seed)
         var evaluator = try AuthEvaluator.evaluateFromScratch(fuzzer.authority.history.operations)
         for creation in fuzzer.creations {

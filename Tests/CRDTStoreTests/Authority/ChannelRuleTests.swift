@@ -155,7 +155,7 @@ struct `A channel is judged` {
         }
     }
 
-    @Test func `without whoever was removed from the workspace`() throws {
+    @Test func `without people removed from the workspace`() throws {
         var plans = Plans()
         let removal = plans.story.write(
             "ann", after: [plans.creation], .remove(member: plans.story.member("bob")))

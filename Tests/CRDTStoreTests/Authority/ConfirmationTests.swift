@@ -54,7 +54,7 @@ struct `What is confirmed (V-6)` {
 
     /// An admin who has removed somebody, and then gives up the device that did it, does not let
     /// that person in again.
-    @Test(arguments: End.allCases) func `puts out and takes away for good`(end: End) throws {
+    @Test(arguments: End.allCases) func `removes and revokes permanently`(end: End) throws {
         var its = Case(admins: ["ann", "bob"], members: ["eve", "kim"])
         let made: [AuthAction] = [
             .remove(member: its.story.member("eve")),
@@ -75,7 +75,7 @@ struct `What is confirmed (V-6)` {
         }
     }
 
-    @Test(arguments: End.allCases) func `is nothing that is only known`(end: End) throws {
+    @Test(arguments: End.allCases) func `does not include what is only cited`(end: End) throws {
         var its = Case()
         let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
         let said = its.story.write("ann", after: [admission], .cutPart)
@@ -116,7 +116,7 @@ struct `What is confirmed (V-6)` {
         }
     }
 
-    @Test func `falls with what somebody else says of its author`() throws {
+    @Test func `is undone by an end that somebody else writes for its author`() throws {
         let names = Story(admins: [])
         for action in [
             AuthAction.remove(member: names.member("bob")), .removeDevice(names.device("bob")),
@@ -165,7 +165,9 @@ struct `What is confirmed (V-6)` {
     }
 
     /// Bob answers on a laptop that his phone has linked, and gives up the phone.
-    @Test(arguments: End.allCases) func `may be of a linked device, which goes`(end: End) throws {
+    @Test(arguments: End.allCases) func `may be by a linked device that loses effect`(end: End)
+        throws
+    {
         var its = Case()
         let laptop = its.story.write(
             "bob", after: its.later, .addDevices([its.story.device("laptop")]))
@@ -193,7 +195,7 @@ struct `What is confirmed (V-6)` {
         #expect(!isValid(admission, in: its.story))
     }
 
-    @Test(arguments: [false, true]) func `is not taken back with an own invite`(
+    @Test(arguments: [false, true]) func `is not undone when its author revokes the invite`(
         byAdmin: Bool
     ) throws {
         var its = Door()
@@ -292,7 +294,7 @@ struct `What is confirmed (V-6)` {
         #expect(found == [admission, channel])
     }
 
-    @Test func `is told to whoever may confirm it, until one has`() throws {
+    @Test func `is reported to everyone who may confirm it, until one has`() throws {
         var its = Case()
         let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
         func open(_ name: String) throws -> [OperationID] {

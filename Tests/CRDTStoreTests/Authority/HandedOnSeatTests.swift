@@ -7,7 +7,7 @@ import WorkspaceTestKit
 /// owner and grants a lesser role: the transfer takes what that role grants, and the removal ends
 /// what the owner kept. The owner must lose keys and content as well, or an owner and an admin
 /// together could leave a reader behind whom nobody sees.
-struct `Who handed a private channel on and was put out meanwhile` {
+struct `An owner removed while handing a private channel over` {
     private func story(isGivenRole: Bool = true) -> PrivateStory {
         var story = PrivateStory(by: "olga", with: [("adam", .admin), ("anna", .admin)])
         let start = story.heads
@@ -26,7 +26,7 @@ struct `Who handed a private channel on and was put out meanwhile` {
     }
 
     @Test(arguments: [false, true])
-    func `is in as nobody, gets no key and says nothing that counts`(isGivenRole: Bool) {
+    func `has no seat, gets no key and writes nothing that counts`(isGivenRole: Bool) {
         let story = story(isGivenRole: isGivenRole)
         let olga = PrivateStory.member("olga")
         for shuffle in UInt64(0)..<6 {
@@ -65,7 +65,7 @@ struct `Who handed a private channel on and was put out meanwhile` {
 
     /// Only both together put the owner out permanently: added by somebody who knows both, she is
     /// in.
-    @Test func `is in again by whoever knows of both`() {
+    @Test func `is in again when somebody who knows both adds them`() {
         var story = story()
         story.add(["olga"], by: "anna", key: 4)
         let authority = story.judged()
@@ -93,7 +93,7 @@ struct `A former owner of a private channel` {
         .add(PrivateAddition(seats: [PrivateSeat(PrivateStory.member("eve"), .admin)], epoch: nil)),
         .set(PrivateSettings(name: "mine")), .rekey(PrivateStory.epoch(9)),
     ])
-    func `changes nothing as if from before`(_ action: PrivateAction) {
+    func `changes nothing by a backdated operation`(_ action: PrivateAction) {
         var (story, _, _) = story()
         let expected = story.judged()
         let dated = story.write("kim", after: [story.root], action, under: story.root)
@@ -104,7 +104,7 @@ struct `A former owner of a private channel` {
         #expect(authority.epochs == expected.epochs)
     }
 
-    @Test func `has what was known when it was handed on`() {
+    @Test func `keeps what was known at the handover`() {
         let (story, before, transfer) = story()
         let authority = story.judged()
         #expect(authority.isValid(before) && authority.isValid(transfer))
@@ -112,7 +112,7 @@ struct `A former owner of a private channel` {
     }
 
     /// A chain: of two concurrent transfers one counts, and what rests on the other has no effect.
-    @Test func `gives to one, and each owner hands on`() {
+    @Test func `hands over to one heir, and each owner may hand over`() {
         var (story, before, transfer) = story()
         let other = story.write(
             "kim", after: [before], .role(PrivateStory.member("nora"), .owner, drops: true))

@@ -67,7 +67,7 @@ struct `Inviting follows the policy` {
         }
     }
 
-    @Test func `a member ends the own invite, and no other`() throws {
+    @Test func `a member may revoke their own invite, and no other`() throws {
         var story = Story(admins: ["ann"], members: ["bob", "cat"])
         let open = story.write("ann", after: story.heads, .setWorkspace(mayInvite: .members))
         let bobs = invite(&story, "bob", after: [open], citing: open)
@@ -81,7 +81,7 @@ struct `Inviting follows the policy` {
         }
     }
 
-    @Test func `of an approval and a rejection that do not know each other the rejection wins`()
+    @Test func `a rejection wins over a concurrent approval`()
         throws
     {
         var story = Story(admins: ["ann", "eve"], members: ["bob"])

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 /// A member who has left still has their key, and may write as if before. What the device that
 /// left, or revoked itself, writes so has no effect: it cannot be older content, which the end knew
 /// (4.0.2, the rank of an end).
-struct `Who has ended their own part` {
+struct `A member who ended their own membership` {
     private var story = Story(admins: ["ann"], members: ["bob"])
 
     /// Whether some operations are valid, by the evaluator in every order and by the definition.
@@ -33,7 +33,7 @@ struct `Who has ended their own part` {
     }
 
     @Test(arguments: [false, true])
-    mutating func `lets nobody in as if from before`(isRevoked: Bool) throws {
+    mutating func `lets nobody in by a backdated operation`(isRevoked: Bool) throws {
         let open = story.write("root", after: story.heads, .invite(InviteTerms(role: .member)))
         let start = [open]
         let last = story.write("ann", after: start, .createDocument)
@@ -52,7 +52,7 @@ struct `Who has ended their own part` {
     /// A member who has left ends the same membership again, in an older past: that would take back
     /// their removals and admissions.
     @Test(arguments: [false, true])
-    mutating func `ends it a second time for nobody once somebody stronger has answered`(
+    mutating func `cannot end it again once somebody stronger has answered`(
         isRevoked: Bool
     ) throws {
         let start = story.heads
@@ -92,7 +92,7 @@ struct `Who has ended their own part` {
 
     /// A member who came back leaves again, although an earlier end, which had no effect, was
     /// answered.
-    @Test mutating func `is over with the coming in that it was of`() throws {
+    @Test mutating func `can leave again after coming back`() throws {
         let start = story.heads
         let vain = story.write("bob", after: start, .leave)
         let removal = story.write("root", after: start, .remove(member: story.member("bob")))
@@ -110,7 +110,7 @@ struct `Who has ended their own part` {
     /// A stolen phone has left for its person, and was revoked by a laptop that had not heard of
     /// that. The person is in, and leaves later on the laptop, knowing what an admin's device had
     /// answered meanwhile.
-    @Test mutating func `is no other one where it knows the first`() throws {
+    @Test mutating func `can leave by an end that knows the first`() throws {
         let start = story.heads
         let linked = story.write("bob", after: start, .addDevices([story.device("phone")]))
         let theft = story.write("phone", under: linked, after: [linked], .leave)

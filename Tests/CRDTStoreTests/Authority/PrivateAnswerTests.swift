@@ -22,7 +22,9 @@ struct `An answer to the end of a membership` {
     }
 
     @Test(arguments: [("mina", false), ("rita", true), ("anna", true), ("olga", true)])
-    func `has a key seal, unless whose it was gave it`(author: String, seals: Bool) {
+    func `makes its key the sealing key, unless the departed member wrote it`(
+        author: String, seals: Bool
+    ) {
         var story = Self.story()
         story.write(author, Self.answering(2))
         story.write("olga", .rekey(PrivateStory.epoch(3)))
@@ -36,7 +38,7 @@ struct `An answer to the end of a membership` {
         #expect(others.judged().sealingEpoch(answering: [other]) != nil)
     }
 
-    @Test func `counts for nothing of the own, also when one is in again`() {
+    @Test func `does not count from the departed member, even after a return`() {
         var story = Self.story()
         story.write("mina", Self.answering(2))
         story.write("olga", .rekey(PrivateStory.epoch(3)), knowing: [Self.end])
@@ -52,7 +54,7 @@ struct `An answer to the end of a membership` {
 
     /// Keys by members who are out by now answer nothing: accomplices may have known the id as
     /// well.
-    @Test func `counts no more when who gave it is out`() {
+    @Test func `stops counting when its author is out`() {
         var story = Self.story()
         story.write("rita", Self.answering(2))
         story.remove("rita", by: "olga", key: 3)
@@ -64,7 +66,7 @@ struct `An answer to the end of a membership` {
     }
 
     @Test(arguments: ["mina", "rita", "anna", "olga"])
-    func `has no seat hold, whoever gave it`(author: String) {
+    func `makes no seat valid, no matter who wrote it`(author: String) {
         var story = Self.story()
         story.write(author, Self.answering(2))
         story.add(["mina"], by: "olga")
@@ -79,7 +81,7 @@ struct `An answer to the end of a membership` {
     }
 
     @Test(arguments: ["mina", "rita", "olga"])
-    func `is proved by what is known to know of it, in the past of a seat or with it`(
+    func `is proved by an operation that knows the end, before a seat or with it`(
         author: String
     ) {
         var story = Self.story()

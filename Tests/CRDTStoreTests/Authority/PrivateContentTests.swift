@@ -30,7 +30,7 @@ struct `What is written in a private document` {
     }
 
     // A member who knows a key reads what is under it; others get it when they ask.
-    @Test func `is valid from whoever is in, whoever has introduced its key`() {
+    @Test func `is valid from every member, no matter who introduced its key`() {
         var story = start
         #expect(isValid(story, under: 1, at: 1_000))
         #expect(isValid(story, under: 2, at: 0))
@@ -151,7 +151,7 @@ struct `What is written in a private document` {
         #expect(story.judged().keys(for: member("anna")).isEmpty)
     }
 
-    @Test func `is not cut by whoever is weaker or has no say`() {
+    @Test func `is not cut by a weaker member or one without the right`() {
         var story = start
         story.remove("olga", by: "anna", key: 2)
         story.remove("anna", by: "mina", key: 3)

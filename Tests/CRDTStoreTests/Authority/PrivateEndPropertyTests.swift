@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 /// An owner who knows everything removes people from a private channel. They and other former
 /// members then write anything, in every past and under every seat: none of it counts.
-struct `Whoever is put out of a private document by who knows all` {
+struct `A member removed from a private document by an owner who knows all` {
     /// A document, what its owner wrote last, and who is out from then on.
     private struct Scene {
         var fuzzer: PrivateFuzzer
@@ -66,7 +66,7 @@ struct `Whoever is put out of a private document by who knows all` {
         }
     }
 
-    @Test func `is somebody in most of the documents`() {
+    @Test func `occurs in most of the documents`() {
         let scenes = (UInt64(0)..<100).compactMap(scene)
         #expect(scenes.count > 50)
         #expect(scenes.reduce(0) { $0 + $1.out.count } > 200)

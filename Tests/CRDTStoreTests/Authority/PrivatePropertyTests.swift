@@ -83,7 +83,7 @@ struct `Any private document` {
     }
 
     @Test(arguments: Seeds.explore(80))
-    func `gives nothing to whoever is out, whatever they write`(seed: UInt64) {
+    func `gives nothing to people who are out, whatever they write`(seed: UInt64) {
         let story = document(seed).story
         let before = story.judged()
         for name in PrivateFuzzer.names {
@@ -142,7 +142,7 @@ struct `Any private document` {
 
     /// A former owner leads by the role that was kept, so no seat is stronger than the owner's.
     @Test(arguments: Seeds.explore(80))
-    func `has an owner whom nobody could put out`(seed: UInt64) {
+    func `has an owner whom nobody could remove`(seed: UInt64) {
         let authority = document(seed).story.judged()
         for owner in authority.members where owner.role == .owner {
             for name in PrivateFuzzer.names {

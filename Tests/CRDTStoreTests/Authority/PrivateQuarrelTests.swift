@@ -43,7 +43,7 @@ struct `People who do not know of each other in a private document` {
 
     // Two concurrent adds of one member give two seats; a member who leaves by one goes on writing
     // under the other.
-    @Test func `leave by one of two seats, and make no key by the other`() {
+    @Test func `leave by one of two seats, and make no key under the other`() {
         var story = start
         let one = story.add(["gil"], by: "adam", after: [story.root])
         let two = story.add(["gil"], by: "anna", after: [one])
@@ -154,7 +154,7 @@ struct `The keys of a private document` {
         #expect(story.judged().keys(for: member("mina")) == [key(1), key(2), key(3)])
     }
 
-    @Test func `begin with the own add where the past is not shown`() {
+    @Test func `begin with their own addition if the past is not shown`() {
         var story = PrivateStory(with: [("mina", .member)], history: .fromJoin)
         story.write("mina", .rekey(PrivateStory.epoch(2)))
         let fork = story.heads

@@ -112,7 +112,7 @@ struct `Coming and going in a private channel` {
         #expect(chain.judged.verdict(on: chain.last) == .faulty(.repeated))
     }
 
-    @Test func `has no seat for whom the workspace never let in`() {
+    @Test func `gives no seat to people whom the workspace never admitted`() {
         var chain = Chain()
         chain.people = ["olga", "anna"]
         let add = chain.add("gil", by: "olga")
@@ -141,7 +141,7 @@ struct `Coming and going in a private channel` {
         #expect(late.map(chain.judged.isValid) == [false, false, false])
     }
 
-    @Test func `is not for conversations, which have the same people for ever`() {
+    @Test func `does not apply to conversations, which always have the same people`() {
         let names = ["anna", "mina"]
         let people: Set = [PrivateStory.member("olga"), PrivateStory.member("anna")]
         let story = PrivateStory(
@@ -154,7 +154,7 @@ struct `Coming and going in a private channel` {
         #expect(judged(Limits.directPeopleMax + 1).root == nil)
     }
 
-    @Test func `has no removal without somebody who came in before`() {
+    @Test func `allows no removal without an earlier seat`() {
         var chain = Chain()
         // Both have a seat from the root.
         let removals = (0..<3).map { _ in chain.remove("mina", by: "olga") }
@@ -168,7 +168,7 @@ struct `Coming and going in a private channel` {
         #expect(chain.judged.isValid(again) && chain.judged.standing(of: mina) == nil)
     }
 
-    @Test func `has no second leave of one seat`() {
+    @Test func `allows no second leave of one seat`() {
         var chain = Chain()
         let leaves = (0..<2).map { _ in chain.write("mina", .leave(cuts: [])) }
         #expect(leaves.map { chain.judged.verdict(on: $0) == .faulty(.repeated) } == [false, true])

@@ -74,7 +74,7 @@ struct `A private channel` {
         }
     }
 
-    @Test func `has no effect from whoever acts under another's seat`() {
+    @Test func `has no effect under somebody else's seat`() {
         var story = start
         let seat = story.add(["gil"], by: "olga")
         let forged = story.write("mina", .rekey(PrivateStory.epoch(2)), under: seat)

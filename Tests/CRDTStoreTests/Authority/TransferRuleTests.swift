@@ -66,7 +66,7 @@ struct `What a transfer takes (V-3)` {
 
     /// An admission ranks as its invite, but revocations aimed at its author are compared with the
     /// author (V-9).
-    @Test func `by a strong device on a weaker one's invite is taken from it by nobody weaker`()
+    @Test func `a weaker device takes back no admission by a strong one on its invite`()
         throws
     {
         var hand = Hand()
@@ -88,7 +88,7 @@ struct `What a transfer takes (V-3)` {
         }
     }
 
-    @Test func `what was stolen is taken back by whoever is stronger`() throws {
+    @Test func `a stronger device takes back what was stolen`() throws {
         var hand = Hand()
         let (_, left) = hand.steal(keeping: ["phone", "recovery", "root"])
         let demoted = hand.story.write(
@@ -102,7 +102,7 @@ struct `What a transfer takes (V-3)` {
         try hand.expect(["root": .owner, "recovery": .owner, "phone": nil, "ann": .member])
     }
 
-    @Test func `the phrase goes along with the strongest device of every day`() throws {
+    @Test func `the phrase is transferred with the strongest everyday device`() throws {
         var hand = Hand()
         let given = hand.story.write(
             "root", after: hand.story.heads,

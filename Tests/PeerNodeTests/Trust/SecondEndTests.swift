@@ -9,7 +9,7 @@ import WorkspaceTestKit
 /// A member who has left still has the device's key, and signs a second end as if before everything
 /// that the first one knew: people they had removed would be in again, and people they had admitted
 /// out (PROTOCOL.md, 4.0.3).
-struct `A second end of the same part` {
+struct `A second end of the same membership` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let kim: BenchNode
@@ -53,7 +53,7 @@ struct `A second end of the same part` {
     }
 
     /// The first end of a member who may act is an ordinary operation, and is confirmed once.
-    @Test func `is looked for no more than once for each first one`() throws {
+    @Test func `is looked for only once per first end`() throws {
         let phone = try bench.bareNode("Phone")
         try ann.link(phone)
         bench.advance(10_000)
