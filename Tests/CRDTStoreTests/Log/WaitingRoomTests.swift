@@ -182,7 +182,7 @@ struct `The waiting room` {
         #expect(room.byteCount + 5 * 368 > Limits.waitingBytesMax)
     }
 
-    @Test func `has who brought most make room for who brought less`() {
+    @Test func `makes the peer that brought most give way to others`() {
         var room = WaitingRoom()
         var number: UInt64 = 0
         func admits(_ payload: Int, from source: UInt64) -> Bool {
@@ -204,7 +204,7 @@ struct `The waiting room` {
     }
 
     /// What an honest peer passes on is others', who may write until nothing more of it has room.
-    @Test func `has the author of most at one peer make room for others`() {
+    @Test func `makes the author with most at one peer give way to others`() {
         var room = WaitingRoom()
         var number: UInt64 = 0
         func admits(_ payload: Int, by author: UInt8, isAdmins: Bool = false) -> Bool {
@@ -232,7 +232,7 @@ struct `The waiting room` {
     }
 
     /// Whose words need it may be known only when it comes again.
-    @Test func `has the same run once, as whose it counts last`() {
+    @Test func `holds a run once, charged to its latest payer`() {
         var room = WaitingRoom()
         var number: UInt64 = 0
         func guest(_ payload: Int, of payer: UInt8, admins: Bool = false) -> WaitingRoom.Guest {

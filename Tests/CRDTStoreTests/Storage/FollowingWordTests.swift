@@ -56,7 +56,7 @@ struct `A word about who follows a channel` {
         #expect(try isIn([far, Word(2, joined: true, hlc: 9)]) == false)
     }
 
-    @Test func `is the member's own before any other that it does not know`() throws {
+    @Test func `prefers the member's own over others that do not know it`() throws {
         let own = Word(1, joined: true, own: true, hlc: 5)
         let others = (2...40).map { Word($0, joined: false, hlc: .max - UInt64($0)) }
         #expect(try isIn([own] + others))

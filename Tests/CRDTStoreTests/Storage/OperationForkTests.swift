@@ -237,7 +237,7 @@ struct `A stored run` {
     }
 
     // What comes before a fork may be vouched for behind it alone, on the branch that is left.
-    @Test func `goes by the branch that vouches for it up to a fork`() throws {
+    @Test func `is served from the branch that vouches for it up to a fork`() throws {
         let log = log(10)
         let (first, _) = try StoredLog.put(log, in: store)
         var fork = self.log(5)

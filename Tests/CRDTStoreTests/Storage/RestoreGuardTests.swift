@@ -113,7 +113,7 @@ struct `A restore guard` {
     ]
 
     @Test(arguments: cases)
-    func `tells a store that goes on from one that needs a new id`(_ sample: Case) {
+    func `tells a store that may continue from one that needs a new id`(_ sample: Case) {
         let expected = sample.reason.map(RestoreGuard.Verdict.newStoreNeeded) ?? .same
         #expect(Self.judge(sample.bytes) == expected)
     }

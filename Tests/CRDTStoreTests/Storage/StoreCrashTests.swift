@@ -175,7 +175,7 @@ struct `A node's store` {
 
     /// What peers were told of is "everything up to this number", so what comes later must have a
     /// later one, though what had the last is not stored any more (I3).
-    @Test func `uses no number again, though what had it is gone`() throws {
+    @Test func `uses no number again, even after its row is deleted`() throws {
         let store = try NodeStore.inMemory()
         var log = WrittenLog(by: TestDevice(1), in: .zero)
         log.writeMany(3)

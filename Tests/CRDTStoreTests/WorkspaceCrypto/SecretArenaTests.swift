@@ -79,7 +79,7 @@ struct `The arena of long-lived secrets` {
         #expect(try Self.protection(at: address) == "r--p")
     }
 
-    @Test func `is no trap where it has no room, and keeps every secret`() {
+    @Test func `does not trap when full, and keeps every secret`() {
         for arena in [
             SecretArena(chunkCountMax: 0), SecretArena(chunkCountMax: 4) { _ in nil },
         ] {

@@ -103,7 +103,7 @@ struct `A hybrid clock` {
     /// Two honest clocks, less than the limit apart, and one that is years ahead, which both hear
     /// of all the time.
     @Test(arguments: Seeds.explore(50))
-    func `follows the honest, and stays with its wall whoever else speaks`(seed: UInt64) {
+    func `follows honest peers, and stays near its wall clock whatever others say`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let skew = UInt64(random.below(Int(Self.lead)))
         var clocks = [HybridClock(), HybridClock()]

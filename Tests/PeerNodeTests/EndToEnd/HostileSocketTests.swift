@@ -108,7 +108,7 @@ extension AttackedEndToEnd {
         }
 
         /// K07: a connection more than there may be.
-        @Test func `cannot take every place for ever`() throws {
+        @Test func `cannot hold every connection permanently`() throws {
             let node = node()
             var sockets = (0..<Limits.controlClientsMax).compactMap { _ in
                 ControlSocket(node.socket)

@@ -252,7 +252,7 @@ struct `What a ledger says` {
             .grant(.init(order: order, billing: billing, coins: coins, paidAt: 0)))
     }
 
-    @Test func `grants on nobody's word but the issuer's`() {
+    @Test func `grants only by operations of the issuer`() {
         let (entries, order) = Self.bought
         let forged = Self.grant(3, order, "b", by: Self.buyers[0])
         #expect(
@@ -363,7 +363,7 @@ struct `What a ledger says` {
     }
 
     /// Else anybody could fill the memory of all who look at a ledger.
-    @Test func `keeps nothing of what others say that only its issuer may say`() {
+    @Test func `keeps no operations of others that only its issuer may write`() {
         let (entries, order) = Self.bought
         let ledger = OpenLedger(DocumentID.zero, of: 1, issuer: Self.issuer)
         for (arrival, entry) in entries.enumerated() { ledger.add(entry, at: Int64(arrival)) }

@@ -140,7 +140,7 @@ struct `Coins of a ledger` {
     }
 
     @Test(arguments: Seeds.explore(4))
-    func `end alike whatever comes in which order`(seed: UInt64) throws {
+    func `end alike in every order of arrival`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let (bench, nodes) = (table.bench, table.nodes)
         try table.grant(3, to: table.bob)

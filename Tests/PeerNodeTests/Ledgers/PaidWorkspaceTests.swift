@@ -19,7 +19,7 @@ struct `A workspace that is paid` {
         try node.ok("workspace.get", ["workspace": .string(name)])
     }
 
-    @Test func `spends its price, and says so to who trusts the issuer`() throws {
+    @Test func `spends its price, and shows it to members who trust the issuer`() throws {
         let (ada, bob, cleo, bench) = (table.ada, table.bob, table.cleo, table.bench)
         try table.grant(to: bob)
         let made = try bob.ok("workspace.create", ["name": "paid", "paid_from": "coins"])
@@ -102,7 +102,7 @@ struct `A workspace that is paid` {
     }
 
     /// One spend pays for one workspace, and only at the price of its time.
-    @Test func `is not paid by another one's spend, by a word, or by too little`() throws {
+    @Test func `is not paid by another workspace's spend, by a claim, or by too little`() throws {
         let (ada, bob, bench) = (table.ada, table.bob, table.bench)
         try table.grant(to: bob)
         try bob.ok("workspace.create", ["name": "first", "paid_from": "coins"])

@@ -109,7 +109,7 @@ struct `A receipt` {
     ]
 
     @Test(arguments: lies)
-    func `of which a gateway says anything else gives nothing`(
+    func `gives nothing if a gateway says anything else about it`(
         _ output: String?, _ kind: NodeError.Kind
     ) throws {
         let order = try table.order(by: table.bob)
@@ -124,7 +124,7 @@ struct `A receipt` {
         #expect(try result(again, at: table.bob)["state"] == "granted")
     }
 
-    @Test func `that a gateway never answers about keeps nobody waiting, and no order`() throws {
+    @Test func `keeps nobody waiting, and no order, if a gateway never answers`() throws {
         let order = try table.order(by: table.bob)
         let call = table.validate(order, by: table.bob)
         // Other people's calls, and messages, go on meanwhile.

@@ -98,7 +98,7 @@ struct `A wipe of a home` {
     }
 
     /// What a crash leaves of `backup create` and `backup verify`: their folder.
-    @Test func `takes a backup along that a crash cut short`() throws {
+    @Test func `removes a backup that a crash cut short`() throws {
         try withTemporaryFolder { root in
             let files = [
                 "backup.wsx-work.a1B2c3/node.db", "backup.wsx-work.abcdef/node.db-journal",
@@ -118,7 +118,7 @@ struct `A wipe of a home` {
     }
 
     /// Also one beside the keys, in the program's own folder.
-    @Test func `takes backups along that were written into the home`() throws {
+    @Test func `removes backups that were written into the home`() throws {
         try withTemporaryFolder { root in
             let device = DeviceID([UInt8](repeating: 7, count: 32))
             let backup = BackupHeader(createdAt: 1, device: device, vault: nil).bytes

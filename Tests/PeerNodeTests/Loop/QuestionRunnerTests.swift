@@ -55,7 +55,7 @@ import WorkspaceTestKit
         }
     }
 
-    @Test func `reads the question and is heard, and evaluates none of it`() throws {
+    @Test func `reads the question and answers, and evaluates none of it`() throws {
         try withTemporaryFolder { root in
             let world = try World()
             let text = "$(touch \(root)/never) `exit 9` \"quoted\""

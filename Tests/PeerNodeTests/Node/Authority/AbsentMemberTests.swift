@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// A member who was offline while others added them to a private channel, and removed them again.
-struct `Who was added and removed while away` {
+struct `A member added and removed while away` {
     @Test(arguments: ["all", "from-join"], [false, true])
     func `is not shown as being in`(history: String, isSpokenIn: Bool) throws {
         let bench = CoreBench()
@@ -38,7 +38,7 @@ struct `Who was added and removed while away` {
 
     /// There is room for eight notices of one sender; those that open now take none of it.
     @Test(arguments: ["all", "from-join"])
-    func `is told of it the tenth time too`(history: String) throws {
+    func `is notified the tenth time, too`(history: String) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
@@ -67,7 +67,7 @@ struct `Who was added and removed while away` {
 
     /// All of it comes at once, and the last removal is the one whose key is not there.
     @Test(arguments: ["all", "from-join"])
-    func `is told of the last of many that came while away`(history: String) throws {
+    func `is notified of the last of many that came while away`(history: String) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

@@ -162,7 +162,7 @@ struct `Somebody who is out` {
         }
     }
 
-    @Test func `is listed and told of as before when let in again on the same link`() throws {
+    @Test func `is listed and reported as before when readmitted on the same link`() throws {
         let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         try mina.ok("member.remove", ["member": "Joon"])

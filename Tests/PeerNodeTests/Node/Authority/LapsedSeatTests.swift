@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Members who return to the workspace, and their former private channels.
-struct `Whoever comes back` {
+struct `A member who comes back` {
     private typealias Table = `Private channels`.Table
 
     /// How somebody's membership ended.
@@ -59,7 +59,7 @@ struct `Whoever comes back` {
     }
 
     @Test(arguments: End.allCases)
-    func `is in no private channel by the seat of before`(_ end: End) throws {
+    func `is in no private channel by an earlier seat`(_ end: End) throws {
         let table = try table(end)
         #expect(try Self.people(table.ada) == ["Ada", "Cleo"])
         #expect(try Self.people(table.cleo) == ["Ada", "Cleo"])
@@ -138,7 +138,7 @@ struct `Whoever comes back` {
         #expect(try table.bob.log(of: "own") == ["mine"])
     }
 
-    @Test func `goes on in conversations, which belong to the same people for ever`() throws {
+    @Test func `stays in conversations, which always belong to the same people`() throws {
         let table = try Table()
         let direct = try table.ada.ok("dm.open", ["members": ["@Bob"]]).text("id")
         try table.ada.send("before", to: direct)
@@ -154,7 +154,7 @@ struct `Whoever comes back` {
     }
 
     /// A program that does not keep to it, with the keys and the seat of before.
-    @Test func `leads nothing under a seat of before`() throws {
+    @Test func `leads nothing under an earlier seat`() throws {
         let table = try Table()
         try table.ada.ok(
             "channel.create", ["name": "board", "private": true, "history": "all"])

@@ -78,7 +78,7 @@ struct `Somebody who left` {
         #expect(try joon.digest() == mina.digest())
     }
 
-    @Test func `with a device that was behind has all words back when coming back`() throws {
+    @Test func `gets all messages back on return, also if the leaving device was behind`() throws {
         let (bench, mina, joon) = try world()
         let phone = try bench.bareNode("Phone")
         try joon.link(phone)
@@ -98,8 +98,7 @@ struct `Somebody who left` {
 
     /// Otherwise a former member would lead again what they led before, merely because somebody
     /// readmits them.
-    @Test func `has words back when coming back, and not what was done to others meanwhile`() throws
-    {
+    @Test func `gets messages back on return, but nothing done to others meanwhile`() throws {
         let (bench, mina, joon) = try world()
         let kim = try bench.guest("Kim", of: mina)
         let phone = try bench.bareNode("Phone")
@@ -280,7 +279,7 @@ struct `Somebody who left` {
         withExtendedLifetime(bench) {}
     }
 
-    @Test func `does not come in again by a link without somebody's word`() throws {
+    @Test func `does not come back by a link without approval`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
         let bob = try bench.bareNode("Bob")

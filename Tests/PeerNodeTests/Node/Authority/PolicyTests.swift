@@ -89,7 +89,7 @@ struct `The policy of a workspace` {
         for node in [mina, joon] { #expect(try node.ok("node.check")["problem_count"] == 0) }
     }
 
-    @Test func `ends with the removal of who opened the door`() throws {
+    @Test func `ends with the removal of the admin who opened it`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
@@ -100,7 +100,7 @@ struct `The policy of a workspace` {
         #expect(try mina.ok("policy.set", ["join": "open"])["address"]?.isNull == false)
     }
 
-    @Test func `leaves no invite behind of who leaves`() throws {
+    @Test func `keeps no invites of a member who leaves`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")

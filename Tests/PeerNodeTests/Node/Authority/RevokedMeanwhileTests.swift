@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// A device that its person revokes while somebody else, not knowing that, promotes the person.
 struct `A laptop that is lost while its person is promoted` {
-    @Test func `is out for everybody, in whichever order they hear of it`() throws {
+    @Test func `is out for everybody, in every order of arrival`() throws {
         let bench = CoreBench()
         let joon = try bench.node("Joon")
         let mina = try bench.guest("Mina", of: joon)

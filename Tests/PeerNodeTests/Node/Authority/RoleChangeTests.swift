@@ -34,7 +34,7 @@ struct `A role` {
         try world.expectEqual("after the changes")
     }
 
-    @Test func `owner is given by a transfer alone, and whoever gave it may leave`() throws {
+    @Test func `owner is given only by a transfer, and the former owner may leave`() throws {
         let world = try RemovalBench()
         let (mina, ada, bench) = (world.mina, world.ada, world.bench)
         let error = try mina.refused("workspace.leave")
@@ -71,7 +71,7 @@ struct `A role` {
         try world.expectEqual("after the promotion")
     }
 
-    @Test func `guest ends what an offline author wrote meanwhile, who is told so`() throws {
+    @Test func `guest ends what its member wrote offline meanwhile, and tells them`() throws {
         let world = try RemovalBench()
         let (mina, wim, ada, joon, bench) =
             (world.mina, world.wim, world.ada, world.joon, world.bench)

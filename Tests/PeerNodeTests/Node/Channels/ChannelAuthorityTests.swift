@@ -36,7 +36,7 @@ extension JSONValue {
     }
 }
 
-struct `A channel belongs to whoever made it` {
+struct `A channel belongs to its creator` {
     private static let changes: [(String, JSONObject)] = [
         ("channel.edit", ["topic": "then"]),
         ("channel.archive", [:]),

@@ -96,7 +96,7 @@ struct `Followers of a channel whose last word is cut off` {
 }
 
 /// Anybody may choose the date of an operation, and repeat it any number of times.
-struct `Followers of a channel of whom somebody says so at the end of time` {
+struct `Followers of a channel named by operations dated far ahead` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let nora: BenchNode
@@ -145,7 +145,7 @@ struct `Followers of a channel of whom somebody says so at the end of time` {
         try `What was read`.unread(nora)["plans"] ?? 0
     }
 
-    @Test func `are put out by nobody who does not know that they came in`() throws {
+    @Test func `are removed by nobody who does not know that they joined`() throws {
         try say(.remove, times: 40)
         try expect(["Mina", "Nora"])
         try nora.ok("channel.leave", ["channel": "plans"])
@@ -156,7 +156,7 @@ struct `Followers of a channel of whom somebody says so at the end of time` {
     }
 
     /// One that names several is written for those of whom nothing was said.
-    @Test func `are put out by no word that names several`() throws {
+    @Test func `are removed by no operation that names several`() throws {
         try nora.ok("channel.leave", ["channel": "plans"])
         bench.advance(5_000)
         let left = try #require(try nora.wordsAboutFollowing(in: "plans").last)
@@ -170,7 +170,7 @@ struct `Followers of a channel of whom somebody says so at the end of time` {
         try expect(["Mallory", "Mina"])
     }
 
-    @Test func `come in again by their own word and by others'`() throws {
+    @Test func `may rejoin by their own operation and by others'`() throws {
         let joined = try #require(try nora.wordsAboutFollowing(in: "plans").last)
         try say(.remove, citing: [joined.reference])
         try expect(["Mina"])
@@ -189,7 +189,7 @@ struct `Followers of a channel of whom somebody says so at the end of time` {
         #expect(try unread() == 1)
     }
 
-    @Test func `and who were let in so still hear what is new`() throws {
+    @Test func `and added again this way still get new messages`() throws {
         try nora.ok("channel.leave", ["channel": "plans"])
         bench.advance(5_000)
         let left = try #require(try nora.wordsAboutFollowing(in: "plans").last)
@@ -201,7 +201,7 @@ struct `Followers of a channel of whom somebody says so at the end of time` {
     }
 
     @Test(arguments: [false, true])
-    func `and who are said to be in again have as much unread as before`(isOwn: Bool) throws {
+    func `and added again have as much unread as before`(isOwn: Bool) throws {
         if !isOwn {
             try nora.ok("channel.leave", ["channel": "plans"])
             try mina.ok("channel.add", ["channel": "plans", "members": ["@Nora"]])
@@ -232,7 +232,7 @@ struct `Followers of a channel of whom somebody says so at the end of time` {
     }
 
     /// As a stolen device of the member would write it.
-    @Test func `come in again by their own word, however often an own device has said otherwise`()
+    @Test func `may rejoin, however often their own device has removed them`()
         throws
     {
         var log = HostileLog(try nora.hostile(), incarnation: 80, document: channel)
@@ -447,7 +447,7 @@ struct `Followers of a channel of whose words some are deleted` {
 
     /// Words, deletions and undos in any order, of whom some lose the right to it.
     @Test(arguments: Seeds.explore(8))
-    func `are alike in the end, in whatever order that came`(seed: UInt64) throws {
+    func `reach the same state in every order of arrival`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let bench = world.bench
         var cuts: Set<[Int]> = []

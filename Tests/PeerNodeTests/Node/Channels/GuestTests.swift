@@ -301,7 +301,7 @@ struct `Direct conversations of guests` {
 }
 
 struct `An invite of guests` {
-    @Test func `is for private channels of whoever makes it`() throws {
+    @Test func `names only private channels of its author`() throws {
         let table = try GuestTable()
         let open = try table.ada.refused(
             "invite.create", ["role": "guest", "channels": ["general"]])
@@ -366,7 +366,7 @@ struct `An invite of guests` {
         #expect(try table.board(on: hugo) == ["first"])
     }
 
-    @Test func `adds nobody again who was taken out`() throws {
+    @Test func `adds nobody again who was removed`() throws {
         let table = try GuestTable()
         try table.ada.ok("channel.remove", ["channel": "board", "members": ["@Gita"]])
         table.bench.advance(120_000)

@@ -34,7 +34,7 @@ extension `Followers of a channel` {
     /// Anybody can write thousands of names into one word. Of nobody whom nothing admits there is a
     /// row of a follower, or an event; and who is admitted later follows from then on.
     @Test(arguments: ["on the way", "after a restart", "in a store of schema 11"])
-    func `are none whom nothing admits, until something does`(admitted: String) throws {
+    func `do not include people who are not admitted yet`(admitted: String) throws {
         let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         bench.cut(mina, bob)
@@ -82,7 +82,7 @@ extension `Followers of a channel` {
     }
 
     /// A word stands for one thing, however often it names somebody.
-    @Test func `are told of once by a word that names one of them a thousand times`() throws {
+    @Test func `are reported once if an operation names one of them a thousand times`() throws {
         let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         let key = try #require(try mina.workspace().currentKey)
@@ -98,7 +98,7 @@ extension `Followers of a channel` {
 
     /// Nothing is kept of a word of which nobody is missing any more, or which does not count.
     @Test(arguments: [false, true])
-    func `are not looked for in a word that has nobody left to find`(isTakenBack: Bool) throws {
+    func `are not searched for in an operation with nobody left to find`(isTakenBack: Bool) throws {
         let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         bench.cut(mina, bob)
@@ -127,7 +127,7 @@ extension `Followers of a channel` {
     /// Very many words about very many people: no turn reads more than it has room for, and what is
     /// told is what changes.
     @Test(arguments: [false, true])
-    func `are heard of in parts where there are very many words`(isBefore: Bool) throws {
+    func `are reported in parts if there are very many operations`(isBefore: Bool) throws {
         let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         let kim = try bench.bareNode("Kim")
@@ -172,7 +172,7 @@ extension `Followers of a channel` {
 
     /// Somebody is admitted while nothing can be opened, of whom a word came before that.
     @Test(arguments: [false, true])
-    func `are told of after a lock in which they were admitted`(restarts: Bool) throws {
+    func `are reported after a lock during which they were admitted`(restarts: Bool) throws {
         let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         let pia = try bench.sealedNode("Pia", workspace: nil)

@@ -174,7 +174,7 @@ struct `Approval` {
         #expect(try joon.workspaceNames() == ["acme"])
     }
 
-    @Test func `is decided by admins alone, whoever was asked`() throws {
+    @Test func `is decided only by admins, no matter who was asked`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")

@@ -138,7 +138,7 @@ struct `A second device` {
         #expect(try joon.ok("home.get")["new_devices"] == [])
     }
 
-    @Test func `is told of aloud`() throws {
+    @Test func `is announced`() throws {
         let (bench, laptop, phone, joon) = try world()
         let added = try laptop.events(types: ["device.added"])
         #expect(added.count == 1)
@@ -189,7 +189,7 @@ struct `A second device` {
 
     /// Someone who saw the code knows its secret, and could make the phone a
     /// device of somebody else.
-    @Test func `is taken up by nobody but who made the link`() throws {
+    @Test func `is accepted only by the person who made the link`() throws {
         let bench = CoreBench()
         let (laptop, kim) = (try bench.node("Mina"), try bench.node("Kim"))
         let made = try DeviceLink(laptop.ok("device.link").text("link"))
@@ -370,8 +370,7 @@ struct `A revoked device` {
         #expect(try phone.ok("workspace.get")["role"] == "owner")
     }
 
-    @Test func `that the phrase certified is told of with the workspaces that need it too`() throws
-    {
+    @Test func `certified by the phrase is reported with the workspaces that need it too`() throws {
         let bench = CoreBench()
         let laptop = try bench.node("Mina", workspace: "acme")
         try laptop.ok("workspace.create", ["name": "duo"])
@@ -424,7 +423,7 @@ struct `A revoked device` {
         #expect(try laptop.ok("device.revoke", ["device": id])["id"] == id)
     }
 
-    @Test func `is one's own, or anybody's for an admin`() throws {
+    @Test func `may be your own or, for an admin, anybody's`() throws {
         let (bench, laptop, phone, joon) = try world()
         let own = JSONValue.string(try phone.deviceID())
         #expect(try joon.refused("device.revoke", ["device": own]).kind == .forbidden)

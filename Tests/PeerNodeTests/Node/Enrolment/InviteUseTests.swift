@@ -101,7 +101,7 @@ struct `An invite in use` {
 
     /// A05: an admission that a member writes for an invite that is over has no effect.
     @Test(arguments: ["used", "expired", "revoked", "unasked"])
-    func `that is over admits nobody, whoever writes it`(_ end: String) throws {
+    func `that is over admits nobody, no matter who writes the admit`(_ end: String) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

@@ -41,7 +41,7 @@ struct `A recovery phrase that is replaced` {
         }
     }
 
-    @Test func `leads back no more, and the new one does`() throws {
+    @Test func `no longer leads back, and the new one does`() throws {
         let scene = try Scene()
         let before = try scene.laptop.ok("identity.show")["members"]?[0]?["member"]
         let new = try scene.renew(on: scene.laptop)
@@ -62,7 +62,7 @@ struct `A recovery phrase that is replaced` {
         #expect(try scene.joon.log() == ["before", "back"])
     }
 
-    @Test func `hands on that it puts out what is older, and the phone stays`() throws {
+    @Test func `can revoke older devices, and the phone stays`() throws {
         let scene = try Scene()
         let new = try scene.renew(on: scene.laptop)
         let laptop = JSONValue.string(try scene.laptop.deviceID())
@@ -79,7 +79,7 @@ struct `A recovery phrase that is replaced` {
     }
 
     /// A thief with the old words may have been first. Nobody else is stronger than their phrase.
-    @Test func `puts out one that somebody put in its place before`() throws {
+    @Test func `revokes one that somebody added as its successor before`() throws {
         let scene = try Scene()
         let old = try RecoveryPhrase(try #require(scene.old.stringValue))
         let theirs = RecoveryPhrase(using: SeededRandom(seed: 7))

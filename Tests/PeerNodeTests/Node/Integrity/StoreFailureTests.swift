@@ -118,7 +118,7 @@ struct `A turn whose COMMIT fails` {
     }
 
     /// Others go on writing, and whatever comes with that cannot be kept.
-    @Test func `refuses nobody who only reads, where the disk is full`() throws {
+    @Test func `refuses no reads while the disk is full`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         try mina.send("before")
@@ -155,7 +155,7 @@ struct `A turn whose COMMIT fails` {
     }
 
     /// A link made again at once fails again at once.
-    @Test func `leaves links alone for a while, where the disk is full, and then takes all of it`()
+    @Test func `pauses links while the disk is full, and then takes everything`()
         throws
     {
         let bench = CoreBench()
@@ -312,7 +312,7 @@ struct `A turn whose COMMIT fails` {
 
     /// Wherever somebody looks, it is said that the disk failed, and when; and that is no matter
     /// of the network.
-    @Test func `by an I/O failure is told wherever somebody looks`() throws {
+    @Test func `by an I/O failure is reported everywhere`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         _ = try mina.ok("events.subscribe", ["types": ["node.*"]], on: 5)
@@ -362,7 +362,7 @@ struct `A turn whose COMMIT fails` {
 
     /// Any page may be unreadable: status is answered all the same.
     @Test(arguments: ["FROM operation", "count(*) FROM evidence"])
-    func `of a page that cannot be read ends no process, and is told wherever somebody looks`(
+    func `of an unreadable page ends no process, and is reported everywhere`(
         table: String
     ) throws {
         let bench = CoreBench()

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-struct `A store that is built anew` {
+struct `A rebuilt store` {
     private let bench = CoreBench()
 
     /// The differences between what a node holds and what is built from its operations.
@@ -36,7 +36,7 @@ struct `A store that is built anew` {
         #expect(try joon.eventTypes().allSatisfy { $0 != "fork.found" && $0 != "store.restored" })
     }
 
-    @Test func `tells of what nobody was told of, and of nothing twice`() throws {
+    @Test func `reports what was never reported, and nothing twice`() throws {
         let (mina, joon) = try bench.life()
         func toldAnew() throws -> [String] {
             let before = try joon.cursor()

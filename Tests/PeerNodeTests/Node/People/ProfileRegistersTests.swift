@@ -29,7 +29,7 @@ struct `What a member said of himself` {
         return registers.current(place).map { Int($0.arrival) }
     }
 
-    @Test func `is what the last word overwrote, whatever its clock said`() {
+    @Test func `is the value that the last write set, whatever its clock said`() {
         let first = Self.word(1, at: 9_000_000)
         let second = Self.word(2, at: 5, citing: [1])
         #expect(Self.current(of: [first, second]) == 2)
