@@ -48,7 +48,7 @@ struct `What people write in one note` {
     }
 
     @Test(arguments: Seeds.explore(6))
-    func `is one text in the end, in whatever order it came`(seed: UInt64) throws {
+    func `becomes one text in any order of arrival`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let note = try nodes[0].makeNote("Plan", saying: "begin")
         bench.advance(5_000)

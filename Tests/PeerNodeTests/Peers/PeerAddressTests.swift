@@ -181,7 +181,7 @@ struct `An address record` {
     }
 
     /// A member who links very many devices, with records dated ahead, displaces nobody's.
-    @Test func `is told of one person after the other, and then the next of each`() {
+    @Test func `is sent for one person after the other, and then the next of each`() {
         var book = AddressBook()
         let keys = (1...9).map { SigningKey(using: SeededRandom(seed: $0)) }
         for (index, key) in keys.enumerated() {

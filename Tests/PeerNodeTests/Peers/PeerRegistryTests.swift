@@ -116,7 +116,7 @@ struct `The registry of peers` {
 
     /// An abandoned dial may still give a link, or nothing at all: no slot is lost permanently.
     @Test(arguments: ["connected", "ourselves", "failed", "abandoned", "nothing"])
-    func `has places again, whatever comes of attempts that were let go`(_ outcome: String) throws {
+    func `has free places again, no matter how abandoned attempts end`(_ outcome: String) throws {
         var registry = PeerRegistry()
         let device = device
         for number in 0..<100 as Range<UInt8> {
@@ -163,7 +163,7 @@ struct `The registry of peers` {
 
     /// A member who links many devices and signs sixteen addresses for each
     /// keeps no one from others.
-    @Test func `dials few devices of one person at a time, and whoever has least under way first`()
+    @Test func `dials few devices of one person at a time, and the least busy person first`()
         throws
     {
         var registry = PeerRegistry()
@@ -198,7 +198,7 @@ struct `The registry of peers` {
     }
 
     @Test
-    func `dials among one person's devices first what failed least, and what answered before`()
+    func `prefers devices of a person that failed least or answered before`()
         throws
     {
         var registry = PeerRegistry()

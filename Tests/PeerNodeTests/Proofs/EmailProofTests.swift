@@ -424,7 +424,7 @@ struct `The proof of an address` {
         #expect(table.ada.letters.isEmpty)
     }
 
-    @Test func `is none of a verifier whose keys are dropped`() throws {
+    @Test func `ends when the verifier's keys are dropped`() throws {
         let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let ada = try #require(table.ada.host?.core)

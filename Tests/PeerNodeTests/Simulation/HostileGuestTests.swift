@@ -188,7 +188,7 @@ struct `A hostile guest` {
         #expect(scene.world.failures == [])
     }
 
-    @Test func `names public documents and other people's in vain`() throws {
+    @Test func `cannot name public documents and other people's`() throws {
         let scene = try HostileGuestScene(seed: 72)
         defer { scene.world.end() }
         let workspace = try HostileScene.workspace(of: scene.ada)

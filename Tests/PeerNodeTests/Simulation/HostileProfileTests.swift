@@ -16,7 +16,7 @@ struct `Somebody else's profile` {
     }
 
     @Test(arguments: Seeds.explore(2))
-    func `is nobody's to write`(seed: UInt64) throws {
+    func `cannot be written by anybody else`(seed: UInt64) throws {
         let scene = try HostileScene(seed: seed)
         defer { scene.world.end() }
         #expect(
@@ -62,7 +62,7 @@ struct `Somebody else's profile` {
         }
     }
 
-    @Test func `is nobody's to delete, whoever owns the workspace`() throws {
+    @Test func `cannot be deleted by anybody, not even the workspace's owner`() throws {
         let table = try `Private channels`.Table()
         try table.bob.ok("profile.set", ["description": "Bob's own"])
         table.bench.advance(2_000)

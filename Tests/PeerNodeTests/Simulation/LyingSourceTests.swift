@@ -109,7 +109,7 @@ struct `A member who lies about files` {
         #expect(!link.isOpen)
     }
 
-    @Test func `is told of nothing but what is held of a root that she knows`() throws {
+    @Test func `learns only what is held of a root that she knows`() throws {
         let scene = try HostileScene(seed: 74)
         defer { scene.world.end() }
         let message = try #require(

@@ -59,7 +59,7 @@ struct `Nobody else reads a private document` {
     /// out comes back. People whom a message's author knew to be out, and people who were never in,
     /// cannot read it with any key that they ever held; all who are in read the same. (E02)
     @Test(arguments: Seeds.explore(3))
-    func `whoever is added, leaves and is removed, and when`(seed: UInt64) throws {
+    func `no matter who is added, leaves and is removed, and when`(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed)
         defer { world.end() }
         let random = SeededRandom(seed: seed &+ 77)

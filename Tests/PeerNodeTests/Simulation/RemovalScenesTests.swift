@@ -72,7 +72,7 @@ struct `Removals in a network` {
 
     /// Anything may be removed by anybody at any time, on any side, with restarts between.
     @Test(arguments: Seeds.explore(4))
-    func `end alike whoever removes whom, and when`(seed: UInt64) throws {
+    func `end alike no matter who removes whom, and when`(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed)
         defer { world.end() }
         let nodes = try Self.workspace(in: world, of: 6)

@@ -62,7 +62,7 @@ struct `A home that comes back from a backup` {
         }
     }
 
-    @Test func `has what peers heard of it since, and not what was deleted`() throws {
+    @Test func `gets back what peers have of it since, and not what was deleted`() throws {
         let scene = try Scene(seed: 41)
         let (world, ada, bob) = (scene.world, scene.ada, scene.bob)
         defer { world.end() }

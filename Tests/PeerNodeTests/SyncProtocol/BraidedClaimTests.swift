@@ -35,7 +35,7 @@ private struct BraidedLogs {
 
 struct `Braided logs` {
     @Test(arguments: [1, 2], Seeds.explore(4))
-    func `come in two passes at most, in whatever order they are announced`(
+    func `arrive in at most two passes, in any order of announcement`(
         length: Int, seed: UInt64
     ) {
         var random = SeededGenerator(seed: seed)

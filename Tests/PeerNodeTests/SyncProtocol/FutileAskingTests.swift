@@ -55,7 +55,7 @@ struct `What is not taken` {
         #expect(scene.announce().first?.items.count == 40)
     }
 
-    @Test func `is not asked for while it would be in vain`() {
+    @Test func `is not requested while it would be refused`() {
         var scene = Scene()
         scene.lone.replica.heldBack = Set(scene.tips.prefix(30).map(\.log))
         #expect(scene.announce().first?.items.count == 10)

@@ -47,7 +47,7 @@ struct `Somebody at the door` {
     }
 
     /// Otherwise the other tests would prove nothing.
-    @Test func `comes in by what is as it should be`() throws {
+    @Test func `joins by a correct request`() throws {
         let held = try held()
         let said = try Visitor.asks(ada, as: own, with: held, on: pair.bench) {
             request(held, of: own, before: $0)
@@ -90,7 +90,7 @@ struct `Somebody at the door` {
     }
 
     /// Whoever proves to hold the link is admitted, and nobody whose signed list they present.
-    @Test func `enters no device but the own`() throws {
+    @Test func `enters no device but its own`() throws {
         let held = try held()
         let other = ForeignDevice(79)
         let said = try Visitor.asks(ada, as: own, with: held, on: pair.bench) {

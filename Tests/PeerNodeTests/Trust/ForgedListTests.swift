@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// A10: a join with the name of a member, and a list of devices copied from the authority document,
 /// with one of the attacker's among them.
-struct `A list of others' devices with one of one's own (A10)` {
+struct `A list of others' devices with one of the attacker's (A10)` {
     /// The invites that a stranger can hold.
     static let doors = ["member", "guest", "used", "approve", "address"]
 
@@ -34,7 +34,7 @@ struct `A list of others' devices with one of one's own (A10)` {
     }
 
     @Test(arguments: doors)
-    func `comes in by no link, at no node`(door: String) throws {
+    func `is admitted by no link, at no node`(door: String) throws {
         let pair = try HostilePair()
         let held = try Self.door(door, of: pair)
         let own = ForeignDevice(77)
@@ -61,7 +61,7 @@ struct `A list of others' devices with one of one's own (A10)` {
     }
 
     /// The test's own lists are valid if they name nobody else, or this would prove nothing.
-    @Test func `would come in if it were one's own alone`() throws {
+    @Test func `would be admitted if it had only the attacker's`() throws {
         let pair = try HostilePair()
         let held = try Self.door("member", of: pair)
         let (phrase, own) = (ForeignDevice(76), ForeignDevice(77))

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Kim creates a private document and gives its key to some of its members.
-struct `A private document whose key some were given` {
+struct `A private document whose key only some were given` {
     /// Ada, who owns the workspace and is in nothing else; Mina, Nora and Kim, who have been there
     /// for a long time.
     private struct Table {
@@ -132,7 +132,7 @@ struct `A private document whose key some were given` {
         #expect(try keys(at: table.mina, people: 3) == 3)
     }
 
-    @Test func `is asked for at any age of whoever has written there`() throws {
+    @Test func `is requested, at any age, from everyone who has written there`() throws {
         let table = try Table()
         let (mina, nora) = (table.mina, table.nora)
         _ = try table.make(.channel, named: "plans", for: mina)
@@ -145,7 +145,7 @@ struct `A private document whose key some were given` {
         #expect(try table.ada.refused("channel.get", ["channel": "plans"]).kind == .notFound)
     }
 
-    @Test func `is told of by whoever was sent another one`() throws {
+    @Test func `is reported by a member who was sent another one`() throws {
         let table = try Table()
         let (mina, nora) = (table.mina, table.nora)
         func warns() throws -> Bool {

@@ -9,7 +9,7 @@ import WorkspaceTestKit
 
 /// The fate of people admitted by somebody without the right, or by an invite
 /// that its author revokes.
-struct `Who was let in` {
+struct `A person who was admitted` {
     private let bench = CoreBench()
 
     /// Xen has been away, and leaves: the ends do not know whom Mina has admitted.

@@ -95,7 +95,7 @@ struct `Logs that a member begins without number` {
             } == true)
     }
 
-    @Test func `keep nobody's words waiting, which cite none of them`() throws {
+    @Test func `keep no operations waiting that do not cite them`() throws {
         bench.cut(mina, ada)
         // Dated ahead, so that whatever is written after it would cite it.
         try offer(logs(Self.share, from: 1_000, ahead: Self.day), to: ada)
@@ -137,7 +137,7 @@ struct `Logs that a member begins without number` {
         #expect(try cited(at: ada).count { $0 == hostile.device } == 2)
     }
 
-    @Test func `are lent by whoever overwrites what they say`() throws {
+    @Test func `are lent by a member who overwrites what they say`() throws {
         let sent = try mina.ok("message.send", ["channel": "general", "text": "look"])
         bench.advance(5_000)
         let id = try #require(sent["id"])

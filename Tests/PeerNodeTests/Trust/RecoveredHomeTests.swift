@@ -141,8 +141,7 @@ struct `A home that came back by the phrase` {
     }
 
     /// Sam has not heard of the revocation, and compares equal.
-    @Test func `believes nobody who is not in a channel that its keys answer nothing else`() throws
-    {
+    @Test func `does not believe a non-member that its keys answer nothing else`() throws {
         let scene = try Scene()
         try scene.steal()
         let home = try scene.comeBack(reaching: [scene.sam])

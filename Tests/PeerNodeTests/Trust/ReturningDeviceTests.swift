@@ -78,7 +78,7 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
         }
     }
 
-    @Test func `comes in by no list with a device that was revoked`() throws {
+    @Test func `is admitted by no list with a revoked device`() throws {
         let table = try Table()
         let fresh = ForeignDevice(9)
         let copied = try table.pair.known.entries(of: table.member).map(ListedDevice.copied)
@@ -104,7 +104,7 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
         try table.pair.expectPeace()
     }
 
-    @Test func `comes in as nobody whom a person has removed`() throws {
+    @Test func `is admitted under no identity that was removed`() throws {
         let table = try Table()
         let end = try table.pair.removeMallory()
         let fresh = ForeignDevice(9)

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 /// PROTOCOL.md, 4.2 and 4.4: a member who joined by an invite revoked concurrently is
 /// out, and holds keys.
 struct `An invite that is revoked` {
-    @Test func `is answered by a new key, whoever came in by it elsewhere`() throws {
+    @Test func `is answered by a new key, no matter who joined by it elsewhere`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
         let bob = try bench.guest("Bob", of: ada)

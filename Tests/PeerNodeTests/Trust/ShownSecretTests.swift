@@ -66,7 +66,7 @@ struct `A shown secret` {
         return isOpened
     }
 
-    @Test func `lets nobody be heard who shows none, or another's`() throws {
+    @Test func `is required, and another device's does not count`() throws {
         let visitor = try visitor()
         #expect(try !isHeard(visitor, showing: nil))
         let random = ShownSecret([UInt8](repeating: 7, count: ShownSecret.byteCount))

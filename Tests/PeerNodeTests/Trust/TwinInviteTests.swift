@@ -47,7 +47,7 @@ struct `An invite with the key of another` {
         return try #require(id)
     }
 
-    @Test func `changes nothing of one's link: it was over, revoked, or wants approval`() throws {
+    @Test func `leaves your link as it is, even if over, revoked or with approval`() throws {
         let (expired, revoked, asking) = (try ann.link(), try ann.link(), try ann.link())
         try twin(of: expired, expires: bench.wall - 1_000)
         let ended = try twin(of: revoked)

@@ -8,8 +8,8 @@ import WorkspaceTestKit
 
 /// A member whose admission turns out to have no effect after others have cited it, so that no
 /// further one can admit them. They ask to join, and a person decides.
-struct `Who was let in without effect` {
-    @Test func `asks again with the same home, and comes in once an admin approves`() throws {
+struct `A person admitted without effect` {
+    @Test func `asks again with the same home, and joins once an admin approves`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let bob = try bench.guest("Bob", of: mina, role: "admin")
@@ -56,7 +56,7 @@ struct `Who was let in without effect` {
 
     /// A device that the owner has revoked was admitted with effect: it requests nothing, and a
     /// request by a modified program is never open.
-    @Test func `is nobody whose device was revoked`() throws {
+    @Test func `does not include a person whose device was revoked`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

@@ -66,7 +66,7 @@ struct `What is heard on the local network` {
         #expect(mina.dialled == ["10.7.7.7:4000"])
     }
 
-    @Test func `costs few dials of whoever knows a secret, and little attention of all others`()
+    @Test func `costs few dials of peers that know a secret, and little work of others`()
         throws
     {
         // A removed member keeps an old secret, and may name any address.

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// A removed member keeps writing, in every way that their keys allow, and somebody relays all of
 /// it to the others.
-struct `What the removed write later` {
+struct `What removed members write later` {
     /// Gives a node everything of a workspace that another has stored, as if a member brought it.
     static func bring(_ source: BenchNode, to target: BenchNode, by relay: BenchNode) throws {
         let theirs = try #require(source.host?.core.turn.store.operations)
@@ -42,7 +42,7 @@ struct `What the removed write later` {
         Trick(testDescription: "in a new store", newStore: true),
         Trick(testDescription: "in a channel of their own", newChannel: true),
     ])
-    func `counts nowhere, whoever brings it`(_ trick: Trick) throws {
+    func `counts nowhere, no matter who relays it`(_ trick: Trick) throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)

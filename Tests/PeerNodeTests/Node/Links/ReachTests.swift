@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// An author announces whom it reaches, and nobody relays its operations to them
 /// (PROTOCOL.md, 5.4, 4).
-struct `A team where all are linked` {
+struct `A fully connected team` {
     private let bench = CoreBench()
 
     /// Everybody is linked to everybody, and nothing is owed to anybody.
@@ -82,7 +82,7 @@ struct `A team where all are linked` {
 
     // MARK: Nothing is late because of it
 
-    @Test func `hears of it from others soon where the link to its author is dead`() throws {
+    @Test func `gets it from others soon if the link to its author is dead`() throws {
         let nodes = try team(11)
         try say("first", by: nodes[1])
         bench.advance(1_000)
@@ -98,7 +98,7 @@ struct `A team where all are linked` {
         #expect(try hears("third", at: nodes[2]))
     }
 
-    @Test func `hears of it from others where its author has gone away before it came`() throws {
+    @Test func `gets it from others if its author went offline before it came`() throws {
         let nodes = try team(11)
         try say("first", by: nodes[1])
         bench.advance(60_000)
@@ -114,7 +114,7 @@ struct `A team where all are linked` {
         #expect(try hears("second", at: nodes[2]))
     }
 
-    @Test func `hears of it at once over a link that came later`() throws {
+    @Test func `gets it at once over a link that came later`() throws {
         let nodes = try team(11)
         bench.cut(nodes[1], nodes[2])
         try say("first", by: nodes[1])
@@ -146,7 +146,7 @@ struct `A team where all are linked` {
 
     /// Otherwise a removed member could claim to reach the very peers that must not
     /// learn of the removal.
-    @Test func `hears of what people may do from everybody`() throws {
+    @Test func `gets authority changes from everybody`() throws {
         let nodes = try team(11)
         try say("first", by: nodes[0])
         bench.advance(60_000)
@@ -157,7 +157,7 @@ struct `A team where all are linked` {
         try nodes[2].ok("channel.get", ["channel": "news"])
     }
 
-    @Test func `is told of guests by everybody`() throws {
+    @Test func `does not claim to reach guests`() throws {
         let nodes = try team(11)
         try nodes[0].ok("channel.create", ["name": "deal", "private": true])
         let invite = try nodes[0].ok(
@@ -177,7 +177,7 @@ struct `A team where all are linked` {
 }
 
 /// A member with false claims about whom it reaches.
-struct `A member's word on whom it reaches` {
+struct `A member's claim of whom it reaches` {
     private let pair: HostilePair
 
     init() throws {

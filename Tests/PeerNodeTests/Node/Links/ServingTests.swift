@@ -9,7 +9,7 @@ import WorkspaceTestKit
 /// Whatever an author does with forks and with signatures that nobody verifies: what one node has
 /// accepted, all others accept from it. Otherwise a member could separate honest nodes, which would
 /// end their links to each other.
-struct `What a node has taken` {
+struct `What a node has accepted` {
     private let world: BoardBench
 
     init() throws { world = try BoardBench() }
@@ -52,7 +52,7 @@ struct `What a node has taken` {
     }
 
     @Test(arguments: Seeds.explore(5))
-    func `is taken by whoever has nothing of it, or a part`(seed: UInt64) throws {
+    func `can be fetched by a node that has none or a part of it`(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
         let (bench, ada, bob) = (world.bench, world.ada, world.bob)
         var author = try Author(try world.cleo.hostile(), in: world.board, at: bench.wall)

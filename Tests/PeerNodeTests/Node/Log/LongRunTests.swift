@@ -15,7 +15,7 @@ struct `A run that is signed at its end` {
 
     /// Between nodes that have just started, so that neither knows of what the other is capable.
     @Test(arguments: [(400, 200), (1_000, 200), (20, 10_000)])
-    func `goes on to whoever knows nothing of us yet`(count: Int, size: Int) throws {
+    func `is passed on to a peer that does not know us yet`(count: Int, size: Int) throws {
         let (bench, ada, bob, board) = (world.bench, world.ada, world.bob, world.board.id)
         let text = String(repeating: "x", count: size)
         let said = try world.said((0..<count).map { "\($0) \(text)" })

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// More heads with the largest timestamps than one operation can cite, and how
 /// commands handle them.
-struct `What was said a thousand times beside each other` {
+struct `A value written a thousand times concurrently` {
     private let bench = CoreBench()
     private let mina: BenchNode
     private let desk: BenchNode
@@ -47,7 +47,7 @@ struct `What was said a thousand times beside each other` {
         try #require(try node.ok("message.get", ["ids": [message]]).items.first)
     }
 
-    @Test func `of a pin is overwritten by whoever may pin`() throws {
+    @Test func `of a pin is overwritten by anyone who may pin`() throws {
         try annotate(1_000) { _ in .pin(isOn: true) }
         #expect(try shown(mina)["pinned"] == true)
         try mina.ok("message.unpin", ["message": message])
@@ -55,7 +55,7 @@ struct `What was said a thousand times beside each other` {
         for node in [mina, desk] { #expect(try shown(node)["pinned"] == false) }
     }
 
-    @Test func `of a text, a sign and a name is overwritten by its person`() throws {
+    @Test func `of a text, an emoji and a name is overwritten by its author`() throws {
         try annotate(300) { .edit(text: "stolen \($0)", format: .text, mentions: .none) }
         #expect(try shown(desk)["text"] == "stolen 299")
         try desk.ok("message.edit", ["message": message, "text": "mine"])

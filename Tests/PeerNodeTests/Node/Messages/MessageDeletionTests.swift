@@ -36,7 +36,7 @@ extension BenchNode {
     }
 }
 
-struct `A message of one's own` {
+struct `Your own message` {
     /// The write-ahead log has what a message said until it is emptied, and while something is
     /// written all the time the loop does that only because the host says so.
     @Test func `has the log emptied once it is erased, whatever else is written`() throws {
@@ -297,7 +297,7 @@ struct `A message of somebody else` {
 struct `A message in a private channel` {
     private static let day: UInt64 = 24 * 3_600 * 1_000
 
-    @Test func `of one's own is erased on relays too`() throws {
+    @Test func `of your own is erased on relays, too`() throws {
         let table = try `Private channels`.Table()
         let (ada, bob, cleo, bench) = (table.ada, table.bob, table.cleo, table.bench)
         try bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])

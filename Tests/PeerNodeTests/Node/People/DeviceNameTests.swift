@@ -88,7 +88,7 @@ struct `The name of a device that was deleted` {
 
     /// Names and deletions in whatever order they reach somebody.
     @Test(arguments: Seeds.explore(6))
-    func `is shown by nobody, in whatever order that came`(seed: UInt64) throws {
+    func `is shown by nobody, in any order of arrival`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let phone = try bench.bareNode("Phone")
         try joon.link(phone)

@@ -85,7 +85,7 @@ struct `A former name` {
         #expect(try table.ada.refused("member.get", ["member": "@Bob"]).kind == .unknownUser)
     }
 
-    @Test func `gives way to whoever is called so, also by the beginning of a name`() throws {
+    @Test func `gives way to a person who has it now, also as a prefix`() throws {
         let table = try Table()
         try Self.rename(table.bob, to: "Robert", in: table)
         try Self.rename(table.ada, to: "Bobby", in: table)
@@ -115,7 +115,7 @@ struct `A former name` {
     }
 
     /// A former member's name still means them, and nobody inherits it.
-    @Test func `of somebody who has left leads to nobody who took it since`() throws {
+    @Test func `of somebody who has left does not lead to its new holder`() throws {
         let table = try Table()
         try table.ada.ok("member.remove", ["member": "Cleo"])
         table.bench.advance(5_000)

@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// Names that no honest program writes, and the protocol allows: they are shown, and do not affect
 /// what references, lists or conversations mean.
-struct `Somebody who is called like something else` {
+struct `Somebody whose name looks like a reference` {
     private func world() throws -> (bench: CoreBench, mina: BenchNode, eve: BenchNode) {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
@@ -30,7 +30,7 @@ struct `Somebody who is called like something else` {
     }
 
     @Test(arguments: ["me", "ME", "@me"])
-    func `hears nothing that is for oneself`(name: String) throws {
+    func `gets nothing that you send to yourself`(name: String) throws {
         let (bench, mina, eve) = try world()
         try callEve(name, eve, in: bench)
         let sent = try mina.ok("message.send", ["channel": "@me", "text": "for myself"])
@@ -40,7 +40,7 @@ struct `Somebody who is called like something else` {
     }
 
     @Test(arguments: ["Joon, Nora", "Nora, Joon"], [false, true])
-    func `hears nothing that is for several`(name: String, isTalkedTo: Bool) throws {
+    func `gets nothing that is for several people`(name: String, isTalkedTo: Bool) throws {
         let (bench, mina, eve) = try world()
         try callEve(name, eve, in: bench)
         let id = try eve.ok("identity.show")["members"]?[0]?["member"] ?? .null

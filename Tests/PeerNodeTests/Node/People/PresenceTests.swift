@@ -320,7 +320,7 @@ struct `Presence` {
         #expect(try Self.state(of: "Ada", on: bob) == "absent")
     }
 
-    @Test func `ends for whoever becomes a guest, in both directions`() throws {
+    @Test func `ends for a member who becomes a guest, in both directions`() throws {
         let table = try Table()
         // Where a guest sees the people at all.
         try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// The winning values of a member's profile: a function of the set of operations.
-struct `What a member said of himself` {
+struct `What members say of themselves` {
     private typealias Word = ProfileRegisters.Word
 
     private static let place = ProfileRegisters.Place(

@@ -149,7 +149,7 @@ struct `A profile` {
         #expect(try Self.profile(of: "Bob", on: table.ada)["image"] == .null)
     }
 
-    @Test func `keeps what is hidden on the own devices alone`() throws {
+    @Test func `keeps what is hidden only on its person's devices`() throws {
         let table = try Table()
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)

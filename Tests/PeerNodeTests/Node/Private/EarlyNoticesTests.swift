@@ -38,7 +38,7 @@ struct `Notices of documents that are not here yet` {
         #expect(notices.entries.count == Limits.earlyNoticesMax)
     }
 
-    @Test func `have room for whoever brings few, however many others bring most`() {
+    @Test func `have room for a peer that brings few, however many others bring`() {
         var notices = EarlyNotices()
         for sender in 0..<16 {
             for number in 0..<Limits.earlyNoticesOfOneMax {

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 
 /// Mailbox notices that tell somebody that they were removed from a private document. Anybody who
 /// knows the document can send them.
-struct `A notice that one is out` {
+struct `A notice of your removal` {
     let bench = CoreBench()
     let mina: BenchNode
     let joon: BenchNode
@@ -323,7 +323,7 @@ struct `A notice that one is out` {
 
     /// The word may come before the operation that it names, and who said it may go.
     @Test(arguments: [false, true])
-    func `is heeded whatever came first, and though its sender has left`(isFirst: Bool) throws {
+    func `counts in any order of arrival, and after its sender has left`(isFirst: Bool) throws {
         let ada = try bench.guest("Ada", of: mina)
         bench.advance(2_000)
         try mina.ok("channel.add", ["channel": "vault", "members": ["Ada"]])

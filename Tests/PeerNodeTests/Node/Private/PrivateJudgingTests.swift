@@ -128,7 +128,7 @@ struct `What comes of a private document` {
         return board
     }
 
-    @Test func `is judged before the own word, so that who was put out reads none of it`() throws {
+    @Test func `is judged before the node writes, so a removed member reads none of it`() throws {
         let table = try Table()
         let board = try removal(at: table)
         #expect(table.bob.host?.core.privates.judgings.isEmpty == false)

@@ -77,7 +77,7 @@ struct `Private documents that arrive in pieces` {
     }
 
     @Test(arguments: Seeds.explore(6))
-    func `show the same whatever came first`(seed: UInt64) throws {
+    func `show the same in any order of arrival`(seed: UInt64) throws {
         let (table, before) = try life()
         let all = try operations(of: table.ada)
         let device = try #require(table.ada.host?.core.session.home?.device)
@@ -129,7 +129,7 @@ struct `Private documents that arrive in pieces` {
     /// What comes in turns of its own is shown as soon as it can be: what comes before its channel is
     /// told of with it.
     @Test(arguments: Seeds.explore(6))
-    func `tell of each message once whatever came first`(seed: UInt64) throws {
+    func `report each message once in any order of arrival`(seed: UInt64) throws {
         let (table, before) = try life()
         let all = try operations(of: table.ada)
         let device = try #require(table.ada.host?.core.session.home?.device)

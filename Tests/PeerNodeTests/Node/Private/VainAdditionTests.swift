@@ -7,7 +7,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 /// Members added to a private channel by an admin who had been removed from it.
-struct `Whom somebody adds who was put out` {
+struct `A person added by somebody who was removed` {
     let bench = CoreBench()
     let mina: BenchNode
     let kim: BenchNode
@@ -41,7 +41,7 @@ struct `Whom somebody adds who was put out` {
         try joon.send("hello", to: "vault")
     }
 
-    @Test func `is told that it gives them nothing`() throws {
+    @Test func `is told that this has no effect`() throws {
         try addAndRemoveApart()
         bench.cut(kim, joon)
         for node in [kim, joon] { bench.heal(mina, node) }
@@ -91,7 +91,7 @@ struct `Whom somebody adds who was put out` {
 
     /// Two are put out, the second of whom knows of the first: what ends the first opens for whom the
     /// second adds.
-    @Test func `is told of all who add them`() throws {
+    @Test func `is told of everyone who adds them`() throws {
         let ada = try bench.guest("Ada", of: mina)
         bench.advance(2_000)
         try mina.ok("channel.add", ["channel": "vault", "members": ["Ada"]])
