@@ -29,7 +29,7 @@ struct `Changes that meet` {
     }
 
     @Test(arguments: Seeds.explore(400))
-    func `end in one text, whoever's come first`(seed: UInt64) throws {
+    func `end in one text, no matter which come first`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let text = String("abcdefghijklmn".prefix(random.below(15)))
         let ours = try Self.changes(of: text, letters: ["1", "2", "3", "4"], with: &random)

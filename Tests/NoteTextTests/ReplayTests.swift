@@ -39,7 +39,7 @@ struct `A note that is made of its whole history` {
     }
 
     @Test(arguments: Seeds.explore(40))
-    func `is what it is one by one, whoever wrote it in whatever order`(seed: UInt64) throws {
+    func `equals the same operations one by one, in any order of writers`(seed: UInt64) throws {
         var history = try `Notes of several writers`.History(seed: seed)
         let isShuffled = history.random.oneIn(2)
         var operations = history.operations

@@ -129,7 +129,7 @@ struct `What is typed and taken back before it is published` {
     }
 
     @Test(arguments: Seeds.explore(60))
-    func `is as if it had never been, for whoever reads`(seed: UInt64) throws {
+    func `is as if it had never been, for every reader`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var writer = NoteWriter(1)
         var reader = Note()

@@ -104,7 +104,7 @@ struct `A payload that was erased` {
         }
     }
 
-    @Test func `leaves the run to be checked by whoever gets it`() throws {
+    @Test func `leaves the run verifiable for its receivers`() throws {
         let (store, log, appended) = try store()
         try store.begin()
         for place in [1, 2, 7] {

@@ -69,7 +69,7 @@ struct `A word about who follows a channel` {
             heads.map(\.arrival) == [1, 2, 3], "what a new word cites first is what counts most")
     }
 
-    @Test func `is told of when it changes anything`() throws {
+    @Test func `is reported when it changes anything`() throws {
         let store = try NodeStore.inMemory()
         try store.begin()
         let join = Word(1, joined: true)

@@ -3,7 +3,7 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-struct `Registers of the own documents` {
+struct `Registers of your own documents` {
     private typealias Register = ViewStore.Register
 
     private static func register(

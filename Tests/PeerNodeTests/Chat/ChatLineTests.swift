@@ -157,7 +157,7 @@ struct `What is known of a conversation` {
         #expect(error?.message == row.text)
     }
 
-    @Test func `knows one's own last message, and who holds it`() {
+    @Test func `knows your last message, and who holds it`() {
         var room = room
         #expect(room.lastOwn?["id"] == "m_bbbbbbbb33")
         let own = Self.message("m_bbbbbbbb33", by: "Ada", isOwn: true)

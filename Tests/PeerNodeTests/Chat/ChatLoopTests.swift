@@ -47,7 +47,7 @@ private final class ScriptedKeyboard: LiveInput {
     func suspend() {}
 }
 
-struct `The tick of one's newest message` {
+struct `The tick of your newest message` {
     private func row(
         _ device: String, of person: String, _ verdict: String?, joined: Int64 = 1
     ) -> HolderObject {

@@ -56,7 +56,7 @@ struct `Somebody who types` {
             ])
     }
 
-    @Test func `is told of once in 10 s, and not when the message was sent`() {
+    @Test func `is reported every 10 s, and not once the message was sent`() {
         let (io, keyboard) = world()
         var counts: [Int] = []
         let pieces: [(wait: Int64, keys: String)] = [
@@ -78,14 +78,14 @@ struct `Somebody who types` {
     @Test(arguments: [
         ("/who", 0), ("  ", 0), ("//no command", 1), ("\u{1B}[200~a\n\u{1B}[201~", 1),
     ])
-    func `is told of for a message and for no command`(_ row: (keys: String, count: Int)) {
+    func `is reported for a message and not for a command`(_ row: (keys: String, count: Int)) {
         let (io, keyboard) = world()
         keyboard.steps = [{ _ in row.keys }]
         chat(io, keyboard)
         #expect(told(io) == row.count)
     }
 
-    @Test func `is told of no more where that is refused, and nothing is said`() {
+    @Test func `is no longer reported once that is refused, and shows no error`() {
         let (io, keyboard) = world()
         keyboard.steps = [
             { _ in
@@ -107,7 +107,7 @@ struct `Somebody who types` {
         ("[chat]\ntyping = false\n", 0), ("[chat]\ntyping = true\n", 1), ("name = \"Mina\"\n", 1),
         ("[chat]\ntyping = no\n", 0),
     ])
-    func `is told of unless the settings say no, and sees others type`(
+    func `is reported unless the settings say no, and sees others type`(
         _ row: (settings: String, count: Int)
     ) {
         let (io, keyboard) = world()
@@ -164,7 +164,7 @@ struct `Somebody who types` {
         chat(io, keyboard)
     }
 
-    @Test func `is not heard of in a pipe`() {
+    @Test func `is not reported in a pipe`() {
         let io = MemoryIO()
         io.isSilent = true
         let keyboard = TypingKeyboard()

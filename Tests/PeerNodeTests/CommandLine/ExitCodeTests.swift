@@ -18,7 +18,7 @@ struct `The exit status of what finds nothing` {
         // What is no list has found what it was asked for.
         (["status", "--exit-code"], true, 0), (["socket", "--exit-code"], true, 0),
     ])
-    func `is 9 for whoever asks`(_ words: [String], _ isEmpty: Bool, _ status: Int32) {
+    func `is 9 if asked for`(_ words: [String], _ isEmpty: Bool, _ status: Int32) {
         let io = world(isEmpty: isEmpty)
         #expect(Program.run(arguments: words, environment: [:], io: io) == status)
         #expect(io.errors.isEmpty)

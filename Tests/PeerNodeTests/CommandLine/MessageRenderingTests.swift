@@ -48,7 +48,7 @@ struct `A message as people read it` {
                 == ["Mina  (deleted)"])
     }
 
-    @Test func `has its reactions under it, one's own in brackets`() {
+    @Test func `has its reactions under it, your own in brackets`() {
         let reactions: JSONValue = [
             ["emoji": "👍", "count": 2, "self": true], ["emoji": "🎉", "count": 1, "self": false],
             ["emoji": "\u{1B}[2J", "count": 1, "self": false],

@@ -169,7 +169,7 @@ struct `On a narrow terminal` {
         }
     }
 
-    @Test func `when a peer was tried last is told of who has no link`() {
+    @Test func `the last attempt is shown for a peer that has no link`() {
         func text(_ state: String, _ tried: JSONValue) -> String {
             let peer: JSONValue = [
                 "id": "d_1a5nz2z18n854jynsjjeqvxebw", "name": "Eve", "state": .string(state),

@@ -138,7 +138,7 @@ struct `Lines between a note and an editor` {
         #expect(edits.isEmpty && io.errors.contains("docs/EDITORS.md says what a line is"))
     }
 
-    @Test func `that are no JSON are told of by the place where they are none`() {
+    @Test func `that are not JSON are reported with the position of the error`() {
         types("hello")
         #expect(attach() == 2)
         #expect(io.errors.contains("the line is not JSON: byte 0"), "\(io.errors)")
@@ -184,7 +184,7 @@ struct `Lines between a note and an editor` {
         #expect(io.errors.contains("the daemon does not answer"))
     }
 
-    @Test func `that no node took stay in a file, of which the path is told`() {
+    @Test func `that no node took stay in a file whose path is shown`() {
         isAway(for: nil)
         types(line)
         pipe.wakes.append(.endOfInput)

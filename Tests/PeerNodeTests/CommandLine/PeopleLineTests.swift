@@ -170,7 +170,7 @@ struct `A channel, a member and a session for people` {
         #expect(!Self.rendering("--json").text(list, of: "channel.list").contains("(left)"))
     }
 
-    @Test func `of which there are none are told on a terminal alone`() {
+    @Test func `that do not exist are reported only on a terminal`() {
         let none: JSONValue = ["items": [], "next": .null]
         let looked = Self.rendering(isTerminal: true)
         for (method, words) in [

@@ -20,7 +20,7 @@ struct `Two words in the wrong order` {
         (["channel", "role", "plans", "admin", "@Joon"], "channel role plans @Joon admin"),
         (["policy", "set", "open", "join"], "policy set join open"),
     ])
-    func `are told of with what to type`(_ row: (line: [String], meant: String)) throws {
+    func `are reported with what to type`(_ row: (line: [String], meant: String)) throws {
         let io = MemoryIO()
         #expect(Program.run(arguments: row.line, environment: [:], io: io) == 2)
         #expect(io.errors.contains("wrong order"), "\(io.errors)")

@@ -200,7 +200,7 @@ struct `Besides an answer` {
         ("Hello @Jon, hello", "@Jon"), ("(@Ada)", "@Ada"), ("mail ada@example.org", nil),
         ("@ 5 pm", nil), ("@7pm", nil),
     ])
-    func `a sign that mentions nobody is told of`(_ row: (text: String, name: String?)) {
+    func `an @ that mentions nobody is reported`(_ row: (text: String, name: String?)) {
         let message: JSONValue = [
             "text": .string(row.text), "mentions": [], "mentions_channel": false, "format": "text",
         ]
@@ -217,7 +217,7 @@ struct `Besides an answer` {
             ("hi @Former and @Nobody", ["Dana"], nil), ("hi @u_7k3q and @Nobody", ["Dana"], nil),
             ("hi @Dana", nil, nil),
         ] as [(text: String, mentioned: [String]?, name: String?)])
-    func `a sign that mentions nobody is told of beside one that does`(
+    func `an @ that mentions nobody is reported beside one that does`(
         _ row: (text: String, mentioned: [String]?, name: String?)
     ) {
         let message: JSONValue = [
@@ -266,7 +266,7 @@ struct `Besides an answer` {
         (renamed: "d_phone000x7", told: "phone", wait: Int64(0)),
         (renamed: "d_tablet00x7", told: "d_phone000", wait: Int64(5_000)),
     ])
-    func `a device that was linked is told of by its name, once it has said it`(
+    func `a linked device is reported by its name, once it has sent it`(
         _ row: (renamed: String, told: String, wait: Int64)
     ) {
         let io = terminal()
@@ -307,7 +307,7 @@ struct `Besides an answer` {
     }
 
     /// The name that is known before anything was fetched is the one of the admission, and may be an old one.
-    @Test func `whoever connects is not named before their name was fetched`() {
+    @Test func `a person who connects is not named before their name was fetched`() {
         func told(_ name: String?, _ method: String) -> String? {
             let person = name.map { PersonObject(id: "u_joon0000x7", name: $0).json }
             return FileMoving.progress(
@@ -324,7 +324,7 @@ struct `Besides an answer` {
         }
     }
 
-    @Test func `whoever comes back is greeted by name, where that is known`() {
+    @Test func `a person who comes back is greeted by name, if that is known`() {
         var rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
         let workspace: JSONValue = ["name": "acme", "role": "owner"]
         #expect(
@@ -342,7 +342,7 @@ struct `Besides an answer` {
         #expect(io.node?.asked.contains { $0.contains("hello there") } == true)
     }
 
-    @Test func `links that are still open are told of beside a removal`() {
+    @Test func `links that are still open are reported after a removal`() {
         let io = MemoryIO()
         #expect(io.run("member", "remove", "@Joon") == 0)
         #expect(

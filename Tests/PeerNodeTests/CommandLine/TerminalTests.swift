@@ -133,7 +133,7 @@ struct `On a terminal` {
         #expect(io.errors.contains("invite_invalid"))
     }
 
-    @Test func `holders are told in one line, with whoever is away`() {
+    @Test func `holders are shown in one line, with the people who are away`() {
         var holders = HolderText(count: 1)
         #expect(holders.text == "saved")
         holders.total = 3

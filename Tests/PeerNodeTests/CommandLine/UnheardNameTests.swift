@@ -30,11 +30,11 @@ struct `A name in a text that mentions nobody` {
                     + "To mention one, write '@Joon A', '@Joon B', '@Joon C' or …"
             ),
         ] as [(names: [String], told: String)])
-    func `is told of with those whom it fits`(_ row: (names: [String], told: String)) {
+    func `is reported with the people whom it fits`(_ row: (names: [String], told: String)) {
         #expect(Session.told("@Joon", among: Self.people(row.names)) == row.told)
     }
 
-    @Test func `is told of by a message that was sent, with those who are where it is`() {
+    @Test func `is reported after sending, with the people of that channel`() {
         let io = MemoryIO()
         io.isOutputTerminal = true
         io.node?.text = "hi @Joon"

@@ -252,7 +252,7 @@ struct `A control connection that speaks HTTP` {
         #expect(posted.json == ["ok": false, "error": .string(row.post)])
     }
 
-    @Test func `tells whoever was too fast when to come again`() throws {
+    @Test func `tells a client that was too fast when to try again`() throws {
         let node = TableNode()
         node.failure = NodeError(.rateLimited, "no", details: ["retry_ms": 2_001])
         let hook = try exchange(post("/hooks/general", "x"), on: node)

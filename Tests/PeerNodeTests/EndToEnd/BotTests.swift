@@ -71,7 +71,7 @@ extension TerminalEndToEnd {
             process.waitUntilExit()
         }
 
-        @Test func `of one command answers once, whoever is killed or restarted`() throws {
+        @Test func `of one command answers once, whatever is killed or restarted`() throws {
             guard Self.has("uptime") else { return }
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")
@@ -185,8 +185,7 @@ extension TerminalEndToEnd {
             node.run("down")
         }
 
-        @Test func `a command that fails has failed, also for whoever ignores its children`() throws
-        {
+        @Test func `a command that fails has failed, even if its parent ignores children`() throws {
             let node = TemporaryNode()
             try #require(node.up(name: "Mina", workspace: "acme").status == 0)
             let process = shell(

@@ -156,7 +156,7 @@ extension TerminalEndToEnd {
             #expect(chat.screen.lines.contains("  not lost"))
         }
 
-        @Test func `leaves one's last words on the screen`() throws {
+        @Test func `leaves what you typed last on the screen`() throws {
             let node = TemporaryNode()
             try #require(node.up(name: "Mina", workspace: "acme").status == 0)
             let chat = try Self.terminal(node, "chat")

@@ -60,7 +60,7 @@ extension TerminalEndToEnd {
             #expect(process.terminationStatus == 3)
         }
 
-        @Test func `goes on where it was once the daemon is back, for who reads along`() throws {
+        @Test func `continues where it was once the daemon is back, for a reader`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")
             node.run("send", "general", "before")

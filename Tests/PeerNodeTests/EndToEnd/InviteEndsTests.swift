@@ -109,7 +109,7 @@ extension EndToEnd {
             #expect(mina.run("status", "--check").status == 0)
         }
 
-        @Test func `is for the workspace one is in already`() throws {
+        @Test func `is for the workspace that you are in already`() throws {
             let mina = mina()
             let made = mina.run("invite", "create", "--json").object
             let link = made["link"]?.stringValue ?? ""

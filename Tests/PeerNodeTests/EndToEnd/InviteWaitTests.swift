@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 extension TerminalEndToEnd {
     /// `invite create` where somebody sits before it.
-    struct `Whoever invites on a terminal` {
+    struct `A person who invites on a terminal` {
         private func started() -> TemporaryNode {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")

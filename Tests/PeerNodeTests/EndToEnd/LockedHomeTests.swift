@@ -194,7 +194,7 @@ extension EndToEnd {
             #expect(node.texts().isEmpty)
         }
 
-        @Test func `is told of as not wiped where something of it stays`() throws {
+        @Test func `is reported as not wiped if something of it stays`() throws {
             let (node, _) = try Self.sealed()
             let listen = node.home + "/listen"
             try FileManager.default.removeItem(atPath: listen)

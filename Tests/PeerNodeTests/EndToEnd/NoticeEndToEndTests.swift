@@ -88,7 +88,7 @@ extension TerminalEndToEnd {
             #expect(human.map { $0["text"] } == ["one", "two"])
         }
 
-        @Test func `a hook is a program, and a bot that gives up is told of`() throws {
+        @Test func `a hook is a program, and a bot that gives up is reported`() throws {
             let (mina, joon) = try TemporaryNode.pair()
             let socket = try #require(ControlSocket(mina.socket))
             socket.send(

@@ -39,7 +39,7 @@ extension AttackedEndToEnd {
             #expect(node.texts() == ["one", "two"], "nothing was written where a file was")
         }
 
-        @Test func `outlives whoever reads its log`() throws {
+        @Test func `outlives the reader of its log`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")
             node.run("down")

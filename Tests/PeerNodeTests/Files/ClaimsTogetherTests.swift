@@ -59,7 +59,7 @@ struct `Small files that come at about one time` {
         #expect(claims.map { $0.map(\.blob) } == [[kept]])
     }
 
-    @Test func `are all told of where the disk fails`() throws {
+    @Test func `are all reported if the disk fails`() throws {
         _ = try (1...3).map { try bring($0) }
         chunks.claimFailure = .disk(call: "syncfs", number: 5)
         let failures = desk.step().filter { if case .unclaimed = $0 { true } else { false } }

@@ -110,7 +110,7 @@ struct `The room that files take` {
         )
     }
 
-    @Test func `counts along what is still to come of all that is wanted`() throws {
+    @Test func `includes what is still to come of everything wanted`() throws {
         let base = try #require(FileScene(seed: 53, count: 2))
         defer { base.world.end() }
         let (ada, bob) = (base.nodes[0], base.nodes[1])

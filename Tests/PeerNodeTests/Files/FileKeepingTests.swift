@@ -119,7 +119,7 @@ struct `What is kept of files` {
         #expect(forced?["have"] == 0 && forced?["kept"] == false)
     }
 
-    @Test func `of a private channel is heard of by nobody outside of it`() throws {
+    @Test func `of a private channel is announced to nobody outside of it`() throws {
         let scene = try #require(FileScene(seed: 26, count: 3))
         defer { scene.world.end() }
         let (ada, bob, cleo) = (scene.nodes[0], scene.nodes[1], scene.nodes[2])

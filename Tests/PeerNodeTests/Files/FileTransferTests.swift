@@ -142,7 +142,7 @@ struct `Files between nodes of the simulation` {
         return told.compactMap { $0["data"] }
     }
 
-    @Test func `of one piece are told of once, when they are here`() throws {
+    @Test func `of one piece are reported once, when they are here`() throws {
         let scene = try #require(FileScene(seed: 14, count: 2))
         defer { scene.world.end() }
         let files = (0..<5).map { FileScene.bytes(30_000, seed: 20 + $0) }
@@ -154,7 +154,7 @@ struct `Files between nodes of the simulation` {
     }
 
     /// Nothing else happens at a node that nobody is connected to.
-    @Test func `of one piece are told of while they wait, too`() throws {
+    @Test func `of one piece are reported while they wait, too`() throws {
         let scene = try #require(FileScene(seed: 15, count: 2))
         defer { scene.world.end() }
         let (ada, bob) = (scene.nodes[0], scene.nodes[1])

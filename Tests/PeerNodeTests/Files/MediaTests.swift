@@ -96,7 +96,7 @@ struct `Files that nobody asked for` {
 
     // MARK: Copies
 
-    @Test func `have as many copies as their channel asks for, and whoever reads sees it`() throws {
+    @Test func `have as many copies as their channel asks for, and readers see it`() throws {
         let scene = try #require(FileScene(seed: 84, count: 5))
         defer { scene.world.end() }
         let (ada, bob) = (scene.nodes[0], scene.nodes[1])

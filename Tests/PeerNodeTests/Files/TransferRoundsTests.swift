@@ -52,7 +52,7 @@ struct `Which transfers a turn looks at` {
 
     // MARK: Telling
 
-    @Test mutating func `are told of when the first word is due, and not before`() throws {
+    @Test mutating func `are reported when the first report is due, and not before`() throws {
         let (one, two) = (try Self.root(1), try Self.root(2))
         rounds.didTell(next: 2_000, firstWord: nil, at: 1_000)
         #expect(rounds.firstWordDue == nil && !rounds.mayTell(at: 1_999))
@@ -64,7 +64,7 @@ struct `Which transfers a turn looks at` {
         #expect(rounds.firstWordDue == 1_900 && !rounds.mayTell(at: 1_899))
     }
 
-    @Test mutating func `are told of at once where there is much to come`() throws {
+    @Test mutating func `are reported at once if there is much to come`() throws {
         rounds.didTell(next: nil, firstWord: nil, at: 1_000)
         rounds.begin(try Self.root(1), tellDue: 1_001)
         #expect(rounds.mayTell(at: 1_001))

@@ -105,7 +105,7 @@ struct `The rooms of the node` {
         #expect(rooms.arrows.count == 3)
     }
 
-    @Test func `are named by whoever asks the core for one`() throws {
+    @Test func `are named by the code that asks the core for one`() throws {
         let rooms = try HouseRooms(
             [
                 Self.file(

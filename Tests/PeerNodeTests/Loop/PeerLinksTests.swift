@@ -104,7 +104,7 @@ struct `The links to peers` {
         #expect(desk.links.nextDeadline == nil, "an answer that comes late is not followed")
     }
 
-    @Test func `take with a connection what was said along with it`() throws {
+    @Test func `take with a connection what was sent with it`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()
         other.write([UInt8](repeating: 1, count: 66), now: 0)

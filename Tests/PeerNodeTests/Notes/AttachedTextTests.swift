@@ -151,7 +151,7 @@ struct `A note in an attached editor` {
     // MARK: Any order
 
     @Test(arguments: Seeds.explore(40), [false, true])
-    func `has one text on both sides in the end, whoever wrote when`(
+    func `has one text on both sides in the end, no matter who wrote when`(
         seed: UInt64, isInterrupted: Bool
     ) throws {
         var random = SeededGenerator(seed: seed)

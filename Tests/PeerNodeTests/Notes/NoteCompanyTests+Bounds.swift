@@ -134,7 +134,7 @@ extension `Others in a note` {
         try ada.ok("note.lock", last)
     }
 
-    @Test func `are told of so many notes at once, and of the others with the next word`() throws {
+    @Test func `are told of so many notes at once, and of others with the next update`() throws {
         let count = 2 * Limits.noteWordsAtOnceMax + 2
         let notes = try (0..<count).map { try ada.makeNote("Note \($0)") }
         bench.advance(5_000)

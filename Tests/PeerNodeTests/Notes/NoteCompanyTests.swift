@@ -149,7 +149,7 @@ struct `Others in a note` {
         #expect(try ada.show(note)["participants"] == [])
     }
 
-    @Test func `are told of at most ten times a second, and the last word is told`() throws {
+    @Test func `are reported at most ten times a second, and the last update always`() throws {
         try watch(ada, bob)
         let core = try #require(ada.host).core
         var words = 0

@@ -79,7 +79,7 @@ struct `A mention in a note` {
         #expect(try mentions(cleo, since: atCleo).count == 1)
     }
 
-    @Test func `is not shown where nobody wants to hear of it`() throws {
+    @Test func `is not shown where notices are muted`() throws {
         try bob.ok("channel.mute", ["channel": "general"])
         try ada.edit(note, to: "who? @Bob")
         bench.advance(2_000)

@@ -33,7 +33,7 @@ struct `A note` {
         #expect(try ada.show(made)["version"] == bob.show(made)["version"])
     }
 
-    @Test func `merges what two wrote who did not hear of each other`() throws {
+    @Test func `merges what two people wrote concurrently`() throws {
         let made = try ada.makeNote("Plan", saying: "one\ntwo\nthree")
         bench.advance(2_000)
         let seen = try bob.show(made)

@@ -230,7 +230,7 @@ struct `A hostile handshake` {
         #expect(endings.contains(fresh.answerer.ending))
     }
 
-    @Test func `with oneself is dropped`() throws {
+    @Test func `with its own node is dropped`() throws {
         let random = SeededRandom(seed: 12)
         let me = InMemoryLink.identity(random)
         let link = try InMemoryLink(seed: 12, dialler: me, answerer: me)

@@ -115,7 +115,7 @@ struct `The proof of an address` {
 
     /// Each of the two is asked first once.
     @Test(arguments: [true, false])
-    func `fails where its address is refused, whoever else sends none`(isOwner: Bool) throws {
+    func `fails if its address is refused, no matter who else sends none`(isOwner: Bool) throws {
         let table = try ProofTable()
         try table.letCleoVerify()
         let (sender, other) = isOwner ? (table.ada, table.cleo) : (table.cleo, table.ada)
@@ -195,7 +195,7 @@ struct `The proof of an address` {
         #expect(budget.wait(for: member, at: 8 + hour) == 0)
     }
 
-    @Test func `is answered by what says most, whoever answers last`() {
+    @Test func `takes the answer that says most, no matter which comes last`() {
         let name = ClaimName([UInt8](repeating: 1, count: ClaimName.byteCount))
         let device = DeviceID([UInt8](repeating: 2, count: 32))
         let answers = [

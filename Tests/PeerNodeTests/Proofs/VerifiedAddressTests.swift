@@ -47,7 +47,7 @@ struct `A verified address` {
         #expect(try table.cleo.events(since: before, types: ["member.edited"]).isEmpty)
     }
 
-    @Test func `that is withdrawn while a node is locked is told of when it is opened`() throws {
+    @Test func `that is withdrawn while a node is locked is reported when it is unlocked`() throws {
         let table = try ProofTable(isSealed: true)
         try table.prove(Self.address, of: table.bob, by: table.ada)
         let before = try table.ada.cursor()

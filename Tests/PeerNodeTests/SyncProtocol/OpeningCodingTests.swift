@@ -71,7 +71,7 @@ struct `An opening message` {
         }
     }
 
-    @Test func `keeps its numbers for ever`() {
+    @Test func `keeps its numbers permanently`() {
         #expect(WorkspaceRefusal.allCases.map(\.rawValue) == [1, 2, 3])
         #expect(JoinResult.Code.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6])
     }

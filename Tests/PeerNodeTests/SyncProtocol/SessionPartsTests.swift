@@ -80,7 +80,7 @@ struct `A table of claims` {
         #expect(!table.hasFresh(log(1)) && table.nextTargets(of: log(1))[0].sequence == 44)
     }
 
-    @Test func `asks first for what is cited, and not for ever`() throws {
+    @Test func `asks first for what is cited, and not endlessly`() throws {
         var table = ClaimTable()
         for sequence in 0..<20 { #expect(add(&table, 1, sequence: UInt64(sequence)) == true) }
         let point = try #require(table[log(1)]?.targets[7])

@@ -189,7 +189,7 @@ struct `The standing of a peer` {
     }()
 
     @Test(arguments: steps.indices)
-    func `is told anew when it changes, and only then`(_ index: Int) {
+    func `is sent again when it changes, and only then`(_ index: Int) {
         let (from, to) = Self.steps[index]
         var (lone, planner) = opened(from)
         let messages = lone.give(.standingChanged(to), &planner).messages

@@ -34,7 +34,7 @@ struct `A source that is slow` {
     }
 
     @Test(arguments: Seeds.explore(30))
-    func `does so in any company`(seed: UInt64) throws {
+    func `does so among any peers`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let kinds = (0..<8).map { _ in Self.liars[random.below(Self.liars.count)] }
         let swarm = Swarm((kinds + [.honest]).shuffled(using: &random))

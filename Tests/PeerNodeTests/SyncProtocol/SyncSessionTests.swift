@@ -139,7 +139,7 @@ struct `A sync session` {
         #expect(entries <= 2 * 128, "at most twice what is missing")
     }
 
-    @Test func `says whether the peer knows more of the own device`() {
+    @Test func `says whether the peer knows more of your own device`() {
         let same = agreedWorld()
         same.connect(0, 1)
         same.settle()

@@ -133,7 +133,7 @@ struct `The pace of changes of the key` {
 }
 
 struct `A change of the key that is due` {
-    @Test func `is put off by what comes meanwhile, and not for ever`() {
+    @Test func `is delayed by what comes meanwhile, and not endlessly`() {
         var plan = KeyChangePlan()
         for now in stride(from: UInt64(0), through: 40_000, by: 500) {
             let due = plan.takeDue(at: now)

@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// What remains of former members, and names that two people share.
-struct `A name that is not only one's own` {
+struct `A name that is not only yours` {
     private typealias Table = `Private channels`.Table
 
     @Test func `of somebody who is out still opens what was said`() throws {
@@ -48,7 +48,7 @@ struct `A name that is not only one's own` {
         }
     }
 
-    @Test func `of one's own private channel is not taken by somebody else's`() throws {
+    @Test func `of your private channel is not taken by somebody else's`() throws {
         let table = try Table()
         defer { withExtendedLifetime(table.bench) {} }
         table.bench.cut(table.bob, table.cleo)

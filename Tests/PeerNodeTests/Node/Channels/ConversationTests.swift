@@ -341,7 +341,7 @@ struct `A conversation` {
 
     // MARK: Mentions, places, holders
 
-    @Test func `counts and tells what mentions oneself`() throws {
+    @Test func `counts and reports what mentions you`() throws {
         let table = try Table()
         let (ada, bob, cleo) = (table.ada, table.bob, table.cleo)
         // Who answers has read what was there.

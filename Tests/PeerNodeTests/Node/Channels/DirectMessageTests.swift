@@ -59,7 +59,7 @@ struct `Direct conversations` {
         #expect(try table.ada.ok("dm.list")["items"] == [])
     }
 
-    @Test func `are with oneself and with several`() throws {
+    @Test func `are with yourself and with several people`() throws {
         let table = try Table()
         try table.bob.ok("message.send", ["channel": "@Bob", "text": "note"])
         #expect(try Self.texts("@Bob", on: table.bob) == ["note"])

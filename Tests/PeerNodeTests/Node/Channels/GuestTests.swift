@@ -94,7 +94,7 @@ struct `A guest` {
         #expect(last?["author"]?["name"] == "Cleo")
     }
 
-    @Test func `hears of a new discovery secret, without the key beside it`() throws {
+    @Test func `gets a new discovery secret, without the key beside it`() throws {
         let table = try GuestTable()
         try table.ada.ok("workspace.rekey", ["discovery": true])
         table.bench.advance(5_000)

@@ -73,7 +73,7 @@ struct `What a command changes` {
 
     /// The disk is full, or has failed, and takes no transaction any more.
     @Test(arguments: [StorageError.Kind.full, .ioFailure])
-    func `is no matter for whoever reads, where the store refuses to begin`(
+    func `does not matter to reads if the store refuses to begin`(
         _ kind: StorageError.Kind
     ) throws {
         let world = try populated()

@@ -82,7 +82,7 @@ struct `Content that cites what is void` {
     }
 
     // Otherwise a node that never got the void operation waits for it, and loses all later ones.
-    @Test func `brings it along, so that nobody waits for it for ever`() throws {
+    @Test func `brings it with it, so that nobody waits for it endlessly`() throws {
         let noGrant = try #require(
             workspace.authorityOrder.last {
                 workspace.judged.evaluator.devices(ofGrant: $0).isEmpty

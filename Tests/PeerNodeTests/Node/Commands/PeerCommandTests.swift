@@ -196,7 +196,7 @@ struct `The network` {
         #expect(try mina.ok("net.status")["listen"] == [.string(mina.address)])
     }
 
-    @Test func `hears of nobody while it is suspended`() throws {
+    @Test func `finds nobody while it is suspended`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         try mina.ok("net.suspend")

@@ -60,7 +60,7 @@ struct `Searching` {
         #expect(try mina.texts(of: "budget") == [])
     }
 
-    @Test func `finds others by the email that they show, and never oneself`() throws {
+    @Test func `finds others by the email that they show, and never yourself`() throws {
         let mina = try bench.node("Mina Park")
         let joon = try bench.guest("Joon Kim", of: mina)
         try joon.ok("profile.set", ["email": "joon@example.org"])

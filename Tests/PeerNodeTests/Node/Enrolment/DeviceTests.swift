@@ -160,7 +160,7 @@ struct `A second device` {
         withExtendedLifetime(bench) {}
     }
 
-    @Test func `is told of when it has another name, to all who see that name`() throws {
+    @Test func `is reported when it is renamed, to everyone who sees that name`() throws {
         let (bench, laptop, phone, joon) = try world()
         let id = JSONValue.string(try phone.deviceID())
         // It says what it is called when it is linked.

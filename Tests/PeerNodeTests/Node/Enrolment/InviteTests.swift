@@ -54,7 +54,7 @@ struct `An invite` {
     ]
 
     @Test(arguments: rights)
-    func `is for a weaker role than one's own`(_ right: Right) throws {
+    func `is for a weaker role than your own`(_ right: Right) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let caller =
@@ -217,7 +217,7 @@ struct `Joining` {
         #expect(try joon.digest() == mina.digest())
     }
 
-    @Test func `a workspace one is in selects it`() throws {
+    @Test func `a workspace that you are in selects it`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

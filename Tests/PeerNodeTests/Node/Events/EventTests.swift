@@ -314,7 +314,7 @@ struct `Events` {
         (node.host?.events(for: connection, room: room) ?? []).map(\.event.json)
     }
 
-    @Test func `are streamed to whoever subscribed`() throws {
+    @Test func `are streamed to subscribers`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let answer = try mina.ok("events.subscribe", ["types": ["message.created"]])

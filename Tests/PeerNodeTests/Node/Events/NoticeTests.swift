@@ -148,7 +148,7 @@ struct `A notice` {
         #expect(type?.value == "mention.received")
     }
 
-    @Test func `is not given of what is muted, read, old, or none of one's business`() throws {
+    @Test func `is not shown for what is muted, read, old or not meant for you`() throws {
         let table = try table()
         try table.bob.ok("channel.mute", ["channel": "general", "for_ms": 60_000])
         try table.ada.send("while muted")
@@ -173,7 +173,7 @@ struct `A notice` {
         #expect(texts(dora) == ["for all"])
     }
 
-    @Test func `is not given of what another device of one's has read already`() throws {
+    @Test func `is not shown for what another device of yours has read already`() throws {
         let table = try table()
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
@@ -202,7 +202,7 @@ struct `A notice` {
         #expect(texts(phone).isEmpty)
     }
 
-    @Test func `has a level that all of one's devices share, and a command that they do not`()
+    @Test func `has a level that all your devices share, and a command that they do not`()
         throws
     {
         let table = try table()

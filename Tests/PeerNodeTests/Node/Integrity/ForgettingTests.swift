@@ -95,7 +95,7 @@ struct `A workspace that is over` {
         try joon.ok("workspace.forget", ["workspace": "acme"])
     }
 
-    @Test func `takes what its person asked of it along`() throws {
+    @Test func `is deleted with what its person asked of it`() throws {
         let (mina, joon) = try world()
         let link = try mina.link()
         try joon.ok("workspace.leave")
@@ -139,7 +139,7 @@ struct `A workspace that is over` {
         #expect(try joon.ok("node.check")["problem_count"] == 0)
     }
 
-    @Test func `takes nothing along that was read elsewhere`() throws {
+    @Test func `deletes nothing that was read elsewhere`() throws {
         let (_, joon) = try world()
         let kim = try bench.node("Kim", workspace: "kims")
         try joon.ok("workspace.join", ["link": .string(try kim.link())])

@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// The event `message.held`: sent for own messages when they reach the first other device or
 /// person, and when everybody has them. It counts people, however many devices they use.
-struct `What others hold of one's messages` {
+struct `What others hold of your messages` {
     private typealias Table = `Private channels`.Table
 
     private func listen(_ node: BenchNode, _ types: [String] = ["message.held"]) throws {
@@ -159,7 +159,7 @@ struct `What others hold of one's messages` {
         return (bench, ada, bob, try ada.send("hello").text("id"))
     }
 
-    @Test func `is told of what was written before a restart`() throws {
+    @Test func `is reported for what was written before a restart`() throws {
         let (bench, ada, bob, id) = try apart()
         try ada.restart()
         try listen(ada)
@@ -168,7 +168,7 @@ struct `What others hold of one's messages` {
         #expect(told(ada) == ["\(id) 2"])
     }
 
-    @Test func `is told of a private channel to who listens there, by its people alone`() throws {
+    @Test func `is reported for a private channel to its listeners, by its people only`() throws {
         let table = try Table()
         let board = try table.ada.ok(
             "channel.create", ["name": "board", "private": true, "history": "all"])
@@ -188,7 +188,7 @@ struct `What others hold of one's messages` {
         #expect(all.allSatisfy { $0.hasPrefix(id) } && !all.isEmpty)
     }
 
-    @Test func `is told of the newest alone, and of nothing old when a device is new`() throws {
+    @Test func `is reported for the newest only, and for nothing old on a new device`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
         let count = Limits.messagesToldHeldMax + 8

@@ -59,7 +59,7 @@ struct `A changed discovery secret` {
         try world.expectEqual("all are there", [mina, ada, wim, joon])
     }
 
-    @Test func `is not what somebody is dialled under for ever who does not know it`() throws {
+    @Test func `is not used permanently to dial somebody who does not know it`() throws {
         let world = try RemovalBench()
         let (mina, wim, bench) = (world.mina, world.wim, world.bench)
         for near in [mina, world.ada, world.joon] { bench.cut(wim, near) }
@@ -77,7 +77,7 @@ struct `A changed discovery secret` {
         #expect(try wim.log() == ["found"])
     }
 
-    @Test func `comes with the old ones to whoever joins later`() throws {
+    @Test func `reaches later members together with the old ones`() throws {
         let world = try RemovalBench()
         let (mina, ada, bench) = (world.mina, world.ada, world.bench)
         try mina.ok("workspace.rekey", ["discovery": true])

@@ -174,7 +174,7 @@ struct `What very many keys cost` {
         )
     }
 
-    @Test func `is linear in a workspace, whoever hears of them late`() throws {
+    @Test func `is linear in a workspace, no matter who gets them late`() throws {
         let (few, many) = (try workspaceLooks(20), try workspaceLooks(200))
         #expect(many.looks <= 12 * few.looks + 200, "\(few) \(many)")
         #expect(many.openings <= 12 * few.openings + 200, "\(few) \(many)")

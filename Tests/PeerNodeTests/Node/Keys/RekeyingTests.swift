@@ -121,7 +121,7 @@ struct `A changed key` {
         #expect(keys.last == after.id)
     }
 
-    @Test func `reaches whoever was let in beside it`() throws {
+    @Test func `reaches a member who was admitted concurrently`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)

@@ -81,7 +81,7 @@ struct `The addresses of a device` {
         }
     }
 
-    @Test func `reach whoever has no link to it`() throws {
+    @Test func `reach a node that has no link to it`() throws {
         let nodes = try team(3)
         bench.cut(nodes[0], nodes[2])
         move(nodes[0], to: "10.9.9.9:29790")
@@ -91,7 +91,7 @@ struct `The addresses of a device` {
         #expect(told == (try record(of: nodes[0], at: nodes[0])))
     }
 
-    @Test func `reach whoever comes back, of all who moved meanwhile`() throws {
+    @Test func `reach a node that comes back, of all nodes that moved meanwhile`() throws {
         let nodes = try team(5)
         nodes[4].kill()
         for (number, node) in nodes.dropLast().enumerated() {

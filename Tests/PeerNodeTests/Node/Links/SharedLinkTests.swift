@@ -42,7 +42,7 @@ struct `A link that began as a coming in` {
         #expect(try texts(mina) == texts(joon))
     }
 
-    @Test func `tells whoever was removed elsewhere of that`() throws {
+    @Test func `tells a member who was removed elsewhere about it`() throws {
         try mina.ok("member.remove", ["member": "@Joon", "force": true])
         try meetInAnother()
         let list = try joon.ok("workspace.list").items

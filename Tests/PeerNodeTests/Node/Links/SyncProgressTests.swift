@@ -49,7 +49,7 @@ struct `How far a transfer has come` {
         }
     }
 
-    @Test func `is not told of what is done in a moment`() throws {
+    @Test func `is not reported for what is done in a moment`() throws {
         #expect(try transfer(0).isEmpty)
     }
 

@@ -79,7 +79,7 @@ struct `A deletion with edits that came later` {
     }
 
     /// The program that deleted knew nothing of edits, or had not seen this one.
-    @Test func `takes along what it did not name`() throws {
+    @Test func `covers what it did not name`() throws {
         let world = try RemovalBench()
         let (wim, bench) = (world.wim, world.bench)
         let message = try wim.send("alpha words")

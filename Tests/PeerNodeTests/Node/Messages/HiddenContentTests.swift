@@ -79,7 +79,7 @@ struct `What was written under a grant that ends` {
         #expect(try wim.log() == world.shown)
     }
 
-    @Test func `is hidden on whoever admitted, too`() throws {
+    @Test func `is hidden on the admitting node, too`() throws {
         let world = try World()
         try world.ada.ok("invite.revoke", ["id": .string(world.invite)])
         world.bench.heal(world.ada, world.mina)

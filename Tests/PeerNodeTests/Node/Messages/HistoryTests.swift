@@ -374,7 +374,7 @@ struct `The past of a channel` {
         }
     }
 
-    @Test func `is read by whoever answers, whatever the clock of what is answered said`() throws {
+    @Test func `counts as read for a person who answers, whatever the clocks said`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
@@ -399,7 +399,7 @@ struct `The past of a channel` {
         }
     }
 
-    @Test func `keeps the order when the own clock steps back`() throws {
+    @Test func `keeps the order when your own clock steps back`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

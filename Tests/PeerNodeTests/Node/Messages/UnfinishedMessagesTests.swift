@@ -7,7 +7,7 @@ import WorkspaceTestKit
 
 /// Partially received messages: memory that anybody with a link can use.
 struct `Unfinished messages` {
-    @Test func `make whoever began first give way, and nobody while there is room`() {
+    @Test func `make the oldest give way, and none while there is room`() {
         var unfinished = UnfinishedMessages()
         unfinished.note(LinkID(1), byteCount: 400, since: 30, isMember: true)
         unfinished.note(LinkID(2), byteCount: 400, since: 10, isMember: true)

@@ -21,7 +21,7 @@ struct `What was read` {
         try #require(node.host).core.turn.store.operations.count
     }
 
-    @Test func `counts what others wrote since one came, and nothing of one's own`() throws {
+    @Test func `counts what others wrote since you joined, and nothing of your own`() throws {
         let table = try Table()
         try table.ada.send("before")
         let dora = try table.bench.guest("Dora", of: table.ada)
@@ -202,7 +202,7 @@ struct `What was read` {
 }
 
 /// Notification levels, settings, and their rows.
-struct `A setting of one's own` {
+struct `A setting of your own` {
     private typealias Table = `Private channels`.Table
 
     @Test func `is set, changed and taken back`() throws {
@@ -238,7 +238,7 @@ struct `A setting of one's own` {
         #expect(try table.ada.ok("ui.pref.list").items.isEmpty)
     }
 
-    @Test func `mutes for a while, for ever, and not any more`() throws {
+    @Test func `mutes for a while, permanently, and not any more`() throws {
         let table = try Table()
         let muted = try table.bob.ok("channel.mute", ["channel": "general"])
         #expect(muted["muted"] == true)

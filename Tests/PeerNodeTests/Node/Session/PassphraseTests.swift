@@ -217,7 +217,7 @@ struct `Wrong passphrases` {
             (0, 0), (1, 0), (3, 0), (4, 1_000), (5, 2_000), (6, 4_000), (13, 512_000),
             (14, 900_000), (400, 900_000), (UInt32.max, 900_000),
         ] as [(UInt32, UInt64)])
-    func `wait longer and longer, but not for ever`(_ count: UInt32, _ wait: UInt64) {
+    func `wait longer and longer, but not endlessly`(_ count: UInt32, _ wait: UInt64) {
         #expect(UnlockTries.wait(after: count) == wait)
     }
 
