@@ -4,7 +4,7 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Follow operations, and which of them counts (PROTOCOL.md, 4.1).
-struct `A word about who follows a channel` {
+struct `An operation about who follows a channel` {
     private static let nora = MemberID([UInt8](repeating: 7, count: 16))
 
     private static func id(_ number: Int) -> OperationID {
@@ -114,7 +114,7 @@ struct `A word about who follows a channel` {
     }
 
     /// A row may be named by many at once, and each is a register of its own.
-    @Test func `that names several is a word about each`() throws {
+    @Test func `that names several counts for each of them`() throws {
         let store = try NodeStore.inMemory()
         try store.begin()
         let people = (1...3).map { MemberID([UInt8](repeating: $0, count: 16)) }

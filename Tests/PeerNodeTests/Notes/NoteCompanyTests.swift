@@ -192,7 +192,7 @@ struct `Others in a note` {
         try node.ok("node.status")
     }
 
-    @Test func `do no harm with places and drafts that are none`() throws {
+    @Test func `do no harm with invalid positions and drafts`() throws {
         try watch(ada)
         let missing = MessageKey(timestamp: HybridTimestamp(rawValue: 7), idPrefix: 9)
         let drafts: [[UInt8]] = [
@@ -215,7 +215,7 @@ struct `Others in a note` {
         #expect(try ada.text(of: note) == "text")
     }
 
-    @Test func `are dropped where they say too much`() throws {
+    @Test func `are dropped if they send too much`() throws {
         try watch(ada)
         let core = try #require(ada.host).core
         let place = try ada.place(of: note)
@@ -292,7 +292,7 @@ struct `Others in a note` {
         #expect(try ada.show(note)["lock"] == .null && bob.show(note)["lock"] == .null)
     }
 
-    @Test func `are kept out by nothing but their own wish to wait`() throws {
+    @Test func `are locked out only if they ask to wait`() throws {
         try ada.ok("note.lock", ["note": note["id"] ?? .null])
         bench.advance(200)
         let change: JSONObject = [

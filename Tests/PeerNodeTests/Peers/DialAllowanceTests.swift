@@ -87,7 +87,7 @@ struct `Dials to addresses that others told` {
     }
 
     /// An attacker with an old secret may answer each dial as another device.
-    @Test func `leave nothing of who answers and is nobody`() throws {
+    @Test func `leave nothing behind if a stranger answers`() throws {
         var registry = PeerRegistry()
         let typed = try address(5, .manual).address
         registry.addManual(typed, wallMilliseconds: Self.wall)

@@ -194,7 +194,7 @@ struct `Of many attestations` {
 
     /// Who is a verifier now decides whether the register's word counts, and never which one it is.
     @Test(arguments: Seeds.explore(40))
-    func `none comes back when the verifier of another one goes`(seed: UInt64) {
+    func `none comes back when the verifier of a newer one leaves`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let words = Self.words(1 + random.below(24), &random)
         let bounds = Self.bounds(words, &random)
@@ -211,7 +211,7 @@ struct `Of many attestations` {
 
     /// What somebody writes without the right overwrites nothing, however new it is and whatever it cites.
     @Test(arguments: Seeds.explore(40))
-    func `none is silenced by who might not verify when they wrote`(seed: UInt64) {
+    func `none is overridden by somebody who could not verify when they wrote`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let words = Self.words(1 + random.below(24), &random)
         let bounds = Self.bounds(words, &random)

@@ -185,7 +185,7 @@ struct `A verified address` {
 
     /// Bob gave his first address up for the second one, and its verifier is none any more.
     @Test(arguments: [true, false])
-    func `brings none back that it has replaced, when its verifier goes`(isRemoved: Bool) throws {
+    func `brings back none that it replaced when its verifier leaves`(isRemoved: Bool) throws {
         let table = try ProofTable()
         let dora = try table.bench.guest("Dora", of: table.ada)
         try table.letCleoVerify()
@@ -244,7 +244,7 @@ struct `A verified address` {
     /// A program of Cleo's writes what it likes after she has lost the right: while she is a member, and
     /// while she does not know that she is none.
     @Test(arguments: [true, false])
-    func `is silenced by no word of who may not verify any more`(isRemoved: Bool) throws {
+    func `is not overridden by somebody who may no longer verify`(isRemoved: Bool) throws {
         let table = try ProofTable()
         try table.letCleoVerify()
         let bob = try table.bob.workspace().member

@@ -100,7 +100,7 @@ struct `A member who lies about files` {
         #expect(!link.isOpen && link.errorCode == "sync.unasked")
     }
 
-    @Test func `is cut off for a message that is none`() throws {
+    @Test func `is cut off for an invalid message`() throws {
         let scene = try HostileScene(seed: 73)
         defer { scene.world.end() }
         let link = scene.peer().connect(to: scene.bob)

@@ -70,7 +70,7 @@ struct `Judging deletions` {
         #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada", "from Bob"])
     }
 
-    @Test func `costs no more for all the undos that count for nothing`() throws {
+    @Test func `costs no more for undos without effect`() throws {
         let scene = try HostileScene(seed: 88)
         defer { scene.world.end() }
         let target = try Hostile.reference(to: "from Bob", on: scene.ada)

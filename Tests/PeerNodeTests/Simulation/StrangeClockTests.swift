@@ -105,7 +105,9 @@ struct `A strange clock` {
 
     /// Bob and Cleo know nobody but Ada, by whom they came in.
     @Test(arguments: [-780_000, -10_800_000, 10_800_000] as [Int64])
-    func `of who passes addresses on keeps nobody from finding each other`(skew: Int64) throws {
+    func `of a node that forwards addresses keeps nobody from finding each other`(skew: Int64)
+        throws
+    {
         let world = SimulatedWorld(seed: 912)
         defer { world.end() }
         let (ada, bob, cleo) = (world.addNode(), world.addNode(), world.addNode())

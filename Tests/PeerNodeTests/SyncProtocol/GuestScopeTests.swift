@@ -110,7 +110,7 @@ struct `A session with a guest` {
         expectPeace(world)
     }
 
-    @Test func `that becomes a member opens everything, and one that was one nothing more`() {
+    @Test func `opens everything to a new member, and nothing more to a former one`() {
         let world = world(naming: [1])
         world.connect(0, 1)
         world.pass(60_000)
@@ -231,7 +231,7 @@ struct `A guest who does not keep to the scope` {
         }
     }
 
-    @Test func `is not answered with a word of what lies outside`() throws {
+    @Test func `gets no answer about anything outside of it`() throws {
         var (lone, planner) = opened([1])
         let zeros = [UInt8](repeating: 0, count: 4_096)
         let effects = lone.give(.received(.workspaceDigest(4, buckets: zeros)), &planner)

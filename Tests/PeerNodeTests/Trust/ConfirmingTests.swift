@@ -64,7 +64,7 @@ struct `What a member let in or made` {
         #expect(try confirmations(at: joon).count == 2)
     }
 
-    @Test func `is what others can build on, and no owner did`() throws {
+    @Test func `is what others can build on, and nothing that an owner did`() throws {
         try mina.ok("channel.create", ["name": "sea"])
         try joon.send("hello")
         bench.advance(Limits.confirmingRestMilliseconds)

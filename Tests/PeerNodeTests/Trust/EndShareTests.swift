@@ -83,7 +83,7 @@ struct `The cost of ends that count again` {
                 replaces: false, drops: nil, cuts: []))
     }
 
-    @Test func `is paid for by who writes a role that does not count`() throws {
+    @Test func `is paid by the author of a role that does not count`() throws {
         var eve = try admin()
         let (link, phone, all) = try ends(2 * Limits.authorityVerdictsPerUnit)
         let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
@@ -99,7 +99,7 @@ struct `The cost of ends that count again` {
         #expect(try left(of: payer, at: pair.bob) < before - 1)
     }
 
-    @Test func `is paid for by who gives a role to somebody whose share is used up`() throws {
+    @Test func `is paid by the author of a role if its member's share is used up`() throws {
         let count = 2 * Limits.authorityVerdictsPerUnit
         let (link, phone, all) = try ends(count)
         let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
@@ -135,7 +135,7 @@ struct `The cost of ends that count again` {
         #expect(try left(of: payer, at: pair.bob) < before)
     }
 
-    @Test func `is paid for by who has written them, and not by who gives a role`() throws {
+    @Test func `is paid by their author, and not by the author of a role`() throws {
         let count = 2 * Limits.authorityVerdictsPerUnit
         let (link, phone, all) = try ends(count)
         // Ada's node has not heard of the ends.
@@ -162,7 +162,7 @@ struct `The cost of ends that count again` {
     }
     /// The members of the devices are looked up among all their ends, and 64 looks count as one
     /// more end.
-    @Test func `is paid for with what it takes to see whose devices a role lists`() throws {
+    @Test func `includes the cost of finding whose devices a role lists`() throws {
         let unit = Limits.authorityVerdictsPerUnit
         let (link, phone, all) = try ends(2 * unit - 2)
         let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]

@@ -109,7 +109,7 @@ struct `A private document whose key only some were given` {
     }
 
     /// In a pair, the maker has given it to the other one, or to nobody; and once is enough.
-    @Test func `is written to without a new one by who made it and in pairs`() throws {
+    @Test func `is written to without a new one by its creator and in pairs`() throws {
         let table = try Table()
         func keys(at node: BenchNode, people: Int) throws -> Int {
             let workspace = try node.workspace()

@@ -97,7 +97,7 @@ struct `A group key` {
     }
 
     /// Wim was away while an admin removed Joon, and revokes a device with a deeper operation.
-    @Test func `is the one that knows what admins said, where none knows everything`() throws {
+    @Test func `is the one that knows the admins' operations, if none knows everything`() throws {
         let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
@@ -131,7 +131,7 @@ struct `A group key` {
         #expect(try nora.workspace().sealingKey?.answersAll == true)
     }
 
-    @Test func `is not in what a guest says who ends an own device`() throws {
+    @Test func `is not in a guest's revocation of their own device`() throws {
         let table = try GuestTable()
         let phone = try linked(to: table.gita, table.bench, "Gita phone")
         let id = JSONValue.string(PublicID.device(try device(phone)))
@@ -170,7 +170,7 @@ struct `A group key` {
 
     /// A plain member cannot end what a member who left may still do with an older device; an
     /// admin's removal can.
-    @Test func `changes nothing for who left by a younger device, and a removal does`() throws {
+    @Test func `ends nothing for a member who left by a younger device; a removal does`() throws {
         let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         let phone = try linked(to: joon, bench, "Joon phone")
@@ -222,7 +222,7 @@ struct `A group key` {
     }
 
     /// A guest names keys that nobody holds, and of small value.
-    @Test func `is asked for before and without what a guest names`() throws {
+    @Test func `is requested before and without keys that a guest names`() throws {
         let table = try GuestTable()
         let phone = try linked(to: table.gita, table.bench, "Gita phone")
         let key = SymmetricKey(using: SeededRandom(seed: 7))

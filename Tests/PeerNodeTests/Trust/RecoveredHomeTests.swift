@@ -127,7 +127,7 @@ struct `A home that came back by the phrase` {
     }
 
     /// Nobody has made a key since the phone was revoked.
-    @Test func `says nothing under a key that other own devices have`() throws {
+    @Test func `writes nothing under a key that your other devices have`() throws {
         let scene = try Scene()
         try scene.steal(isAnswered: false)
         let home = try scene.comeBack()
@@ -159,7 +159,7 @@ struct `A home that came back by the phrase` {
     }
 
     /// With the phone the thief admits an accomplice to the channel.
-    @Test func `gives no key to whom a device let in that others have revoked`() throws {
+    @Test func `gives no key to people admitted by a revoked device`() throws {
         let scene = try Scene()
         try scene.steal()
         try scene.phone.ok("channel.add", ["channel": "nest", "members": ["Sam"]])

@@ -115,7 +115,7 @@ struct `A stolen device that links many` {
     /// - Parameter isVoid: after it was revoked, in a past that does not know that; a member cites
     ///   all of it.
     @Test(arguments: [false, true])
-    func `takes no room from older ones, nor from the phrase`(isVoid: Bool) throws {
+    func `takes no places from older ones, nor from the phrase`(isVoid: Bool) throws {
         var theft = try StolenPhone()
         let (pair, phone) = (theft.pair, theft.phone)
         let ada = try pair.ada.workspace()

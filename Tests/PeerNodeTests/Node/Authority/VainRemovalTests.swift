@@ -9,7 +9,7 @@ import WorkspaceTestKit
 /// not keep believing it.
 struct `A removal from a private channel without effect` {
     @Test(arguments: ["all", "from-join"])
-    func `is read by whom it names, who stays in`(history: String) throws {
+    func `is shown to the member it names, who stays in`(history: String) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

@@ -36,7 +36,7 @@ struct `A right to delete in a channel that has ended` {
     }
 
     @Test(arguments: [false, true])
-    func `deletes nothing by a date at which it was there`(isOwner: Bool) throws {
+    func `deletes nothing by an operation dated before its end`(isOwner: Bool) throws {
         let (wim, joon, bench) = (world.wim, world.joon, world.bench)
         if isOwner {
             try wim.ok("channel.add", ["channel": "plans", "members": ["@Joon"]])

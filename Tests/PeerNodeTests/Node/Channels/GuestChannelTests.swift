@@ -9,7 +9,7 @@ import WorkspaceTestKit
 /// A guest that ignores its limits, with the keys that it has.
 struct `A guest makes` {
     @Test(arguments: [false, true])
-    func `no channel with others in it, and was one only as a member`(isMember: Bool) throws {
+    func `no channel with others in it, but could as a member`(isMember: Bool) throws {
         let table = try GuestTable()
         let others = [try table.ada.workspace().member, try table.cleo.workspace().member]
         let maker = isMember ? table.bob : table.gita
@@ -29,7 +29,7 @@ struct `A guest makes` {
         #expect(try table.ada.digest() == table.bob.digest())
     }
 
-    @Test func `no channel with others in it under a grant of before`() throws {
+    @Test func `no channel with others in it under an earlier grant`() throws {
         let table = try GuestTable()
         let home = try #require(table.bob.host?.core.session.home)
         let given = try table.bob.workspace().writingGrant(of: home.device, leastRole: .member)

@@ -395,7 +395,7 @@ struct `A revoked device` {
     }
 
     /// Each workspace has its own names for your devices, and none of them matches by accident.
-    @Test func `is none of two in other workspaces that have one name`() throws {
+    @Test func `is neither of two in other workspaces with the same name`() throws {
         let bench = CoreBench()
         let laptop = try bench.node("Mina", workspace: "acme")
         let tablet = try bench.bareNode("Tablet")

@@ -172,7 +172,7 @@ struct `A key of a private document in the hands of a liar` {
     /// Bob's new key reaches Ada. What he sends Cleo is nothing, a box with a bit changed, or a
     /// key that is not the one he named.
     @Test(arguments: ["no box (E05)", "a broken box (E05)", "another key (E07)"])
-    func `is missed aloud by the one who is cheated, and healed by another`(
+    func `is reported missing by the member who is cheated, and given by another`(
         lie: String
     ) throws {
         let table = try Table()

@@ -100,7 +100,7 @@ struct `A home with very many keys` {
     /// A disk has changed some, or they belong to another home: then none opens,
     /// and none is dropped.
     @Test(arguments: [false, true])
-    func `are counted by a check where they do not open, and forgotten but for all`(
+    func `are counted by a check if they do not open, and forgotten unless none does`(
         areAllSo: Bool
     ) throws {
         let bench = CoreBench()

@@ -37,7 +37,7 @@ struct `What is heard on the local network` {
         bench.settle()
     }
 
-    @Test func `has its sender dialled once, however often it comes`() throws {
+    @Test func `dials its sender once, however often it comes`() throws {
         let beacon = try packet(from: 0x0A07_0707).bytes
         for _ in 0..<20 {
             hear(beacon, from: "10.7.7.7")
@@ -49,7 +49,7 @@ struct `What is heard on the local network` {
         #expect(mina.dialled.count == 2)
     }
 
-    @Test func `has nobody dialled who did not send it`() throws {
+    @Test func `dials nobody who did not send it`() throws {
         let beacon = try packet(from: 0x0A07_0707).bytes
         // A stranger relays it: from their own address, another's, or with another port.
         for host in ["10.6.6.6", "192.0.2.1", "fe80::1%3", "::ffff:10.6.6.6"] {

@@ -51,7 +51,7 @@ struct `A branch that is awaited` {
             operation.reference, in: world.channel, of: node.workspace().number) != nil
     }
 
-    @Test func `goes with who brought what cites it`() throws {
+    @Test func `is dropped with the peer that brought what cites it`() throws {
         let surplus = try bringAwaited()
         #expect(try holds(surplus, mina))
         #expect(try !holds(surplus, wim))

@@ -89,7 +89,7 @@ struct `A log with many branches` {
         }
     }
 
-    @Test func `passes over a newcomer that is too much without a look at its signature`() throws {
+    @Test func `skips a surplus branch without checking its signature`() throws {
         let world = try ForkingWorld()
         let author = world.nodes[2]
         let first = try world.sign(by: author)

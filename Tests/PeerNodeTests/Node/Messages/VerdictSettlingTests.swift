@@ -98,7 +98,7 @@ struct `A device that is taken back and given again` {
     }
 
     /// Every time is a turn of its own, and to give back 640 rows is 10 units besides the one (S-5).
-    @Test func `is paid for by what is given again`() throws {
+    @Test func `is charged for each operation that is restored`() throws {
         let world = try World(messages: 640)
         for _ in 0..<70 {
             let removal = try world.takeBack()
@@ -111,7 +111,7 @@ struct `A device that is taken back and given again` {
     }
 
     /// A thief may write any number of them.
-    @Test func `costs nobody anything who takes back what it wrote`() throws {
+    @Test func `charges nobody who takes back what it wrote`() throws {
         let world = try World(messages: 1_280)
         try world.bring([try world.takeBack().run])
         let core = try #require(world.mina.host?.core)

@@ -103,7 +103,7 @@ struct `A former name` {
         #expect(try table.ada.ok("member.get", ["member": "@Robert"])["name"] == "Robert Kim")
     }
 
-    @Test func `of two people is neither's`() throws {
+    @Test func `of two people leads to neither`() throws {
         let table = try Table()
         try Self.rename(table.bob, to: "Robert", in: table)
         try Self.rename(table.cleo, to: "Bob", "Cleo", in: table)

@@ -273,7 +273,7 @@ struct `Presence` {
         #expect(texts.last == "19")
     }
 
-    @Test func `of a peer that says too much is dropped, and wakes nobody`() throws {
+    @Test func `of a peer that sends too much is dropped, and wakes nobody`() throws {
         let table = try Table()
         let workspace = try #require(try table.ada.host?.core.membership.selectedWorkspace())
         let core = try #require(table.ada.host).core
@@ -373,7 +373,7 @@ struct `Presence` {
         #expect(told.contains { $0["type"] == "events.dropped" })
     }
 
-    @Test func `that nobody has taken is gone with the keys`() throws {
+    @Test func `that nobody has fetched is dropped with the keys`() throws {
         let bench = CoreBench()
         let ada = try bench.sealedNode("Ada")
         let bob = try bench.guest("Bob", of: ada)

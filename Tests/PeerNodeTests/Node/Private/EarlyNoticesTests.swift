@@ -29,7 +29,7 @@ struct `Notices of documents that are not here yet` {
     }
 
     /// A linked device hears at once of each channel that its person ever had to leave.
-    @Test func `are as many as there is room for where an own device hands them on`() {
+    @Test func `are limited by the room for them if your own device passes them on`() {
         var notices = EarlyNotices()
         let taken = (0...Limits.earlyNoticesMax).map {
             notices.take(entry($0, by: 0), isHandedOn: true)

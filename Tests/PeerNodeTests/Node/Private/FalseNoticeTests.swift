@@ -54,7 +54,7 @@ struct `A notice of your removal` {
         OperationID([UInt8](repeating: number, count: 32))
     }
 
-    @Test func `counts for nothing where it names nothing`() throws {
+    @Test func `does not count if it names nothing`() throws {
         let document = try vault(kim).id
         for number in UInt8(1)...12 {
             try tell([mina, joon], of: Self.chance(number), in: document, by: kim)
@@ -115,7 +115,7 @@ struct `A notice of your removal` {
     }
 
     /// What it names is there and cannot be opened, but is by somebody who may put nobody out.
-    @Test func `counts for nothing where it is of somebody who could not do that`() throws {
+    @Test func `does not count from somebody without the right`() throws {
         let document = try vault(kim)
         let named = try closedOperation(by: kim)
         for node in [mina, joon] { try node.take([named.run(in: document.id)]) }
@@ -157,7 +157,7 @@ struct `A notice of your removal` {
     /// others claim about it: garbage under the channel's own key, and under one that its
     /// author gave only to Joon.
     @Test(arguments: [false, true])
-    func `counts for nothing where the key of what it names is here`(isGiven: Bool) throws {
+    func `does not count if the key of what it names is here`(isGiven: Bool) throws {
         try mina.ok("channel.role", ["channel": "vault", "member": "Kim", "role": "admin"])
         bench.advance(5_000)
         let document = try vault(kim)
@@ -183,7 +183,7 @@ struct `A notice of your removal` {
     }
 
     /// Nothing is kept, judged or passed on of what can be read: it would cost as often as anybody likes.
-    @Test func `is passed over where what it names is open`() throws {
+    @Test func `is ignored if what it names can be opened`() throws {
         let document = try vault(joon)
         let judged = document.judgements
         let before = try joon.rowCount("operation")
@@ -199,7 +199,7 @@ struct `A notice of your removal` {
     }
 
     /// A device passes on what names something, once that is here; of all else it writes nothing.
-    @Test func `is passed on to a linked device where it names something`() throws {
+    @Test func `is passed on to a linked device if it names something`() throws {
         let phone = try bench.bareNode("Phone")
         try joon.link(phone)
         bench.advance(60_000)
@@ -256,8 +256,7 @@ struct `A notice of your removal` {
     }
 
     /// Who has handed on something for the key of what nobody opens is overruled like everybody else.
-    @Test func `counts until somebody gives a key, whatever was handed on of what it names`() throws
-    {
+    @Test func `counts until somebody gives a key, whatever was relayed of what it names`() throws {
         try mina.ok("channel.role", ["channel": "vault", "member": "Kim", "role": "admin"])
         bench.advance(5_000)
         let document = try vault(kim)
@@ -279,8 +278,7 @@ struct `A notice of your removal` {
     }
 
     /// Who handed it over had the strongest seat of all, and puts the owner out no more.
-    @Test func `counts for nothing where it is of somebody who has handed the channel over`() throws
-    {
+    @Test func `does not count from a former owner of the channel`() throws {
         try mina.ok("channel.transfer", ["channel": "vault", "member": "Kim"])
         bench.advance(5_000)
         let document = try vault(kim)
@@ -295,7 +293,7 @@ struct `A notice of your removal` {
 
     /// Nor does such a one put out others for longer than until the owner is met: the seat that was handed on
     /// is no more than what was kept.
-    @Test func `of who has handed the channel over counts until its owner gives a key`() throws {
+    @Test func `by a former owner of the channel counts until its owner gives a key`() throws {
         try mina.ok("channel.transfer", ["channel": "vault", "member": "Kim"])
         bench.advance(5_000)
         let document = try vault(kim)
@@ -310,7 +308,7 @@ struct `A notice of your removal` {
         try joon.send("in again", to: "vault")
     }
 
-    @Test func `counts for nothing in conversations`() throws {
+    @Test func `does not count in conversations`() throws {
         let made = try kim.ok("dm.open", ["members": ["@Mina", "@Joon"]])
         try kim.send("hello", to: try made.text("id"))
         bench.advance(5_000)

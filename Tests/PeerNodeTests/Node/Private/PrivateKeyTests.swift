@@ -149,7 +149,7 @@ struct `Keys of private documents` {
         #expect(try Self.texts("@Bob", on: table.cleo) == ["psst", "I am back"])
     }
 
-    @Test func `who was linked while the other did not know asks for it`() throws {
+    @Test func `a device that the author did not know asks for it`() throws {
         let table = try Table()
         let phone = try table.bench.bareNode("Phone")
         table.bench.cut(table.bob, table.cleo)

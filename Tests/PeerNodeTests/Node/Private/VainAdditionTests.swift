@@ -54,7 +54,7 @@ struct `A person added by somebody who was removed` {
         #expect(try !isShown(to: joon))
     }
 
-    @Test func `is in once somebody adds them who may`() throws {
+    @Test func `is in once somebody with the right adds them`() throws {
         try addAndRemoveApart()
         for node in [kim, joon] { bench.heal(mina, node) }
         bench.advance(60_000)
