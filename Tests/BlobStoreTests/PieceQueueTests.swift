@@ -56,7 +56,7 @@ struct `What is asked and sent at a time` {
         #expect((least...most).contains(window), "\(window)")
     }
 
-    @Test func `is timed anew where a request was called off, and after a stall`() {
+    @Test func `is timed again after a cancelled request, and after a stall`() {
         var pace = PeerPace()
         pace.begin(at: 0)
         pace.ask(owing: 300_000, at: 0)

@@ -178,7 +178,7 @@ struct `Lives of transfers` {
     }
 
     @Test(arguments: BlobBench.seeds(60))
-    func `end with all of the file, whoever comes, lies and leaves`(_ seed: UInt64) throws {
+    func `end with the whole file, no matter who comes, lies and leaves`(_ seed: UInt64) throws {
         var world = try World(seed)
         for _ in 0..<60 {
             try world.disturb()

@@ -126,7 +126,7 @@ struct `What is being written here` {
 }
 
 struct `Operations that come too early` {
-    @Test func `wait, and come in a chain of any length`() throws {
+    @Test func `wait, and arrive in a chain of any length`() throws {
         var random = SeededGenerator(seed: 2)
         var writer = NoteWriter(1)
         let operations = try (0..<3_000).map { try writer.write("a", at: $0, using: &random) }

@@ -63,7 +63,7 @@ struct `A snapshot of a note` {
         #expect(writer.note.snapshot(verdictChanges: 0) == nil)
     }
 
-    @Test func `asks to be made anew where a verdict changes`() throws {
+    @Test func `asks to be rebuilt when a verdict changes`() throws {
         var random = SeededGenerator(seed: 3)
         var writer = NoteWriter(1)
         let first = try writer.write("one", at: 0, using: &random)

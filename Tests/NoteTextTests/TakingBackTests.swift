@@ -57,7 +57,7 @@ struct `What is typed and taken back before it is published` {
         #expect(operation.edit.insertedCount == 0)
     }
 
-    @Test mutating func `is typed anew as a part of the same change`() throws {
+    @Test mutating func `is typed again as a part of the same change`() throws {
         try type("helo", at: 0)
         try delete(1, at: 3)
         try type("lo", at: 3)

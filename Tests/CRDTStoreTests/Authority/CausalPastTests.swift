@@ -184,7 +184,7 @@ struct `The past of operations` {
         #expect(parts.count <= 8 * pasts.count)
     }
 
-    @Test func `that hold one another are not made anew`() {
+    @Test func `that contain one another are not rebuilt`() {
         var small = CausalPast()
         for branch in 0..<5_000 { small.insert(branch: branch, position: 1) }
         var large = small

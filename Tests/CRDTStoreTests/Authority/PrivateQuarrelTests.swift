@@ -168,7 +168,7 @@ struct `The keys of a private document` {
     }
 
     // A returning member gets what was written since the return, not what was written meanwhile.
-    @Test func `begin anew with a return`() {
+    @Test func `begin again with a return`() {
         var story = PrivateStory(with: [("gil", .member)], history: .fromJoin)
         story.remove("gil", by: "olga", key: 2)
         story.write("olga", .rekey(PrivateStory.epoch(3)))

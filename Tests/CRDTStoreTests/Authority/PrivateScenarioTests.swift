@@ -215,7 +215,7 @@ struct `A private channel` {
         #expect(void.members.isEmpty && void.epochs.isEmpty && void.fields == PrivateFields())
     }
 
-    @Test func `is judged anew when something is opened`() {
+    @Test func `is judged again when something is opened`() {
         var story = start
         let sealed = story.writeSealed("olga")
         let later = story.write("mina", .rekey(PrivateStory.epoch(3)))

@@ -137,7 +137,7 @@ struct `The digest of a workspace` {
         #expect(roots.count == variants.count + 1)
     }
 
-    @Test func `forgets a document of which nothing is kept`() throws {
+    @Test func `forgets a document that has nothing left`() throws {
         let document = DocumentID([UInt8](repeating: 9, count: 32))
         let empty = WorkspaceDigest().withRoot
         var digest = WorkspaceDigest()

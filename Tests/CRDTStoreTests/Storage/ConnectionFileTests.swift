@@ -235,8 +235,7 @@ struct `A store on disk` {
         }
     }
 
-    @Test func `loses only the newest commits without its log, and makes a junk index anew`() throws
-    {
+    @Test func `loses only the newest commits without its log, and rebuilds a junk index`() throws {
         let connection = try made([1])
         _ = try connection.checkpoint(.truncate)
         try connection.commit([2])

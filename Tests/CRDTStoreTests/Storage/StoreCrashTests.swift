@@ -192,7 +192,7 @@ struct `A node's store` {
         #expect(try #require(appended.first).arrival > last)
     }
 
-    @Test func `of which a log lost its document is damaged, and says so`() throws {
+    @Test func `with a log whose document is lost is damaged, and says so`() throws {
         let store = try NodeStore.inMemory()
         var log = WrittenLog(by: TestDevice(1), in: .zero)
         log.writeMany(1)

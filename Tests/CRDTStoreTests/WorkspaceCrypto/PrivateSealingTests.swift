@@ -29,7 +29,7 @@ struct `What a private document seals` {
     }
 
     @Test(arguments: PrivateSamples.changes.keys.sorted())
-    func `opens for whoever holds the epoch key`(_ name: String) throws {
+    func `opens with the epoch key`(_ name: String) throws {
         let change = try #require(PrivateSamples.changes[name])
         let key = SymmetricKey(using: random)
         let (operation, payload) = try sealed(change, under: key)

@@ -80,7 +80,7 @@ struct `Files on the command line` {
         return "HTTP/1.1 \(status) No\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    @Test func `that are refused say why, also before all of them was handed in`() {
+    @Test func `that are refused say why, also before they were uploaded whole`() {
         let unknown = NodeError(.notFound, "no such file", reason: "file.not_found")
         let read = #expect(throws: NodeError.self) { try get(Script(Self.refusal(404, unknown))) }
         #expect(read?.kind == .notFound && read?.reason == "file.not_found")
@@ -94,7 +94,7 @@ struct `Files on the command line` {
         #expect(gone?.reason == "control.ended")
     }
 
-    @Test func `are handed in under their names`() throws {
+    @Test func `are uploaded under their names`() throws {
         let script = Script("HTTP/1.1 201 Created\r\nContent-Length: 12\r\n\r\n{\"id\":\"b_a\"}")
         #expect(try put(script)["id"] == "b_a")
         #expect(

@@ -45,7 +45,7 @@ struct `Getting a file that nobody sends` {
         #expect(io.waited == 60_000)
     }
 
-    @Test func `waits anew when somebody has sent some of it`() {
+    @Test func `waits again when somebody has sent some of it`() {
         io.node?.callsWait = 5_000
         io.happensInPause = { [unowned io = self.io] in
             io.now += 200

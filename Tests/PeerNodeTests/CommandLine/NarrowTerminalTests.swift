@@ -268,7 +268,7 @@ struct `On a narrow terminal` {
     }
 
     @Test(arguments: ["http", "bots"])
-    func `what help explains besides is broken anew, but for what is copied`(_ word: String) throws
+    func `further text of help is wrapped again, except for what people copy`(_ word: String) throws
     {
         let topic = try #require(Manual.topics.first { $0.word == word }?.text)
         let narrow = HelpPage(columns: 40).topic(topic)

@@ -291,7 +291,7 @@ struct `Besides an answer` {
             (answer: "2", revoked: "d_second00x7"), ("shelf", "d_third000x7"), ("amber", nil),
             ("4", nil),
         ] as [(answer: String, revoked: String?)])
-    func `a lost device is taken for none of two that are called so`(
+    func `a lost device is taken for neither of two with that name`(
         _ row: (answer: String, revoked: String?)
     ) {
         let io = terminal()

@@ -96,7 +96,7 @@ struct `A stream of control requests` {
         #expect(!connection.isWaiting)
     }
 
-    @Test func `takes a line of exactly 1 MiB and none of a byte more`() {
+    @Test func `takes a line of exactly 1 MiB, and refuses one byte more`() {
         let request = [UInt8](line(1).utf8)
         for (count, isTaken) in [
             (Limits.controlLineBytesMax, true), (Limits.controlLineBytesMax + 1, false),

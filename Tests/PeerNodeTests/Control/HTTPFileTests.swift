@@ -155,7 +155,7 @@ struct `Files over HTTP` {
         "PUT /files?name=a%20b.txt HTTP/1.1\r\n\(head)Content-Length: \(length)\r\n\r\n\(body)"
     }
 
-    @Test func `are handed in part by part, and not gathered`() {
+    @Test func `are uploaded part by part, and not gathered`() {
         let node = TableNode()
         let exchange = Exchange(put("6", "abc"), on: node, isAnswered: false)
         let call = exchange.call

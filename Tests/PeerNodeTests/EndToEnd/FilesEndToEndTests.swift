@@ -111,7 +111,7 @@ extension EndToEnd {
             return try #require(socket.text())
         }
 
-        @Test func `are handed in and read over HTTP, in parts too`() throws {
+        @Test func `are uploaded and read over HTTP, in parts too`() throws {
             let pair = try Pair()
             defer { try? FileManager.default.removeItem(at: pair.folder) }
             let text = Self.letters(2_000_000)
@@ -152,7 +152,7 @@ extension EndToEnd {
             #expect(unknown.hasPrefix("HTTP/1.1 404 "), "\(unknown)")
         }
 
-        @Test func `are handed in and read behind lines of the socket`() throws {
+        @Test func `are uploaded and read behind lines of the socket`() throws {
             let pair = try Pair()
             defer { try? FileManager.default.removeItem(at: pair.folder) }
             func script(_ text: String) throws -> String {

@@ -25,7 +25,7 @@ extension TerminalEndToEnd {
             return words.first { $0.hasPrefix("wsx://") }.map(String.init) ?? ""
         }
 
-        @Test func `sees who comes in, until nobody else can`() throws {
+        @Test func `sees who joins, until nobody else can`() throws {
             let mina = started()
             let inviting = try terminal(mina, "--uses", "2")
             // What others come in by is no business of this one.

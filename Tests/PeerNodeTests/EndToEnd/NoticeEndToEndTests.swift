@@ -38,7 +38,7 @@ extension TerminalEndToEnd {
             #expect(page.contains("wsx_rpc_seconds_count{group=\"notify\"}"))
         }
 
-        @Test func `a node that stops takes its command along, and leaves no process behind`()
+        @Test func `a node that stops ends its command, and leaves no process behind`()
             throws
         {
             let (mina, joon) = try TemporaryNode.pair()

@@ -189,7 +189,7 @@ extension EndToEnd {
             if ambiguous.status == 5 { #expect(ambiguous.error.kind == "ambiguous") }
         }
 
-        @Test func `follows all workspaces, and says of which a line is`() throws {
+        @Test func `follows all workspaces, and names the one of each line`() throws {
             let node = TemporaryNode()
             node.up(name: "Mina", workspace: "acme")
             node.run("workspace", "create", "lab")

@@ -189,7 +189,7 @@ extension AttackedEndToEnd {
         }
 
         @Test(arguments: [true, false])
-        func `makes no new key beside a store, and takes none of another home`(
+        func `makes no new key beside a store, and uses no key of another home`(
             _ isMissing: Bool
         ) throws {
             let node = TemporaryNode()

@@ -100,7 +100,7 @@ struct `Files that go over a connection` {
     }
 
     @Test(arguments: [0, 1, 16_384, 16_385, 262_127, 262_128, 262_129, 1_000_000])
-    func `are handed in and read as they were, in any parts`(size: Int) throws {
+    func `are uploaded and read as they were, in any parts`(size: Int) throws {
         let bytes = FileScene.bytes(size, seed: UInt64(size) + 1)
         for part in [1_000, 65_536, 262_128, 2_000_000] {
             let desk = Desk()
@@ -238,7 +238,7 @@ struct `Files that go over a connection` {
         #expect(error?.reason == "file.bad_range" && error?.details["size"] == 20_000)
     }
 
-    @Test func `that were handed in can be named by a message`() throws {
+    @Test func `that were uploaded can be named by a message`() throws {
         let scene = try #require(FileScene(seed: 44, count: 2))
         defer { scene.world.end() }
         let (ada, bob) = (scene.nodes[0], scene.nodes[1])

@@ -39,7 +39,7 @@ struct `The rooms of the node` {
     private static let circleMax = 9
 
     @Test(arguments: [root, "Sources/wsx-node"])
-    func `have no type of which many files all reach each other by calls`(root: String) throws {
+    func `have no type whose many files all call each other`(root: String) throws {
         let rooms =
             try root == Self.root
             ? Self.rooms.get() : HouseRooms(SourceTree.swiftFiles(under: root), under: root)
@@ -52,7 +52,7 @@ struct `The rooms of the node` {
         #expect(count >= 3)
     }
 
-    @Test func `show answers by functions of which none calls one above it`() throws {
+    @Test func `show answers by functions that never call one above them`() throws {
         let root = "Sources/wsx-node"
         let rooms = try HouseRooms(SourceTree.swiftFiles(under: root), under: root)
         #expect(try rooms.largestCircle(of: "Rendering") == 1)

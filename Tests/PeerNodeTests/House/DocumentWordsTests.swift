@@ -43,7 +43,7 @@ struct `Words of the documents` {
     }
 
     @Test(arguments: pages)
-    func `come in sentences that are read once`(page: String) throws {
+    func `have sentences that are read only once`(page: String) throws {
         let sentences = Self.sentences(of: try Self.prose(of: page))
         #expect(sentences.count > 5)
         for sentence in sentences {

@@ -44,7 +44,7 @@ struct `The map and the walks` {
         }
     }
 
-    @Test func `say of each room which others it asks, and leave out none`() throws {
+    @Test func `name for each room the others that it calls, and omit none`() throws {
         let root = "Sources/PeerNode"
         let arrows = try HouseRooms(SourceTree.swiftFiles(under: root), under: root).arrows.keys
         // Values, which ask nobody, and the core, which holds the turn.

@@ -206,7 +206,7 @@ struct `What a ledger says` {
         #expect(!isTaken)
     }
 
-    @Test func `says what it was before operations of which the verdict changed`() {
+    @Test func `says what it was before operations whose verdict changed`() {
         let (entries, order) = Self.bought
         let grant = Self.grant(4, order, "b")
         let spend = Self.entry(6, Self.buyers[0], .spend(.init(coins: 4, purpose: "x")))

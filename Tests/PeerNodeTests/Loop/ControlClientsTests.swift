@@ -84,7 +84,7 @@ struct `The clients of a node` {
         }
     }
 
-    @Test func `begin their minute anew when they read after all`() throws {
+    @Test func `restart their minute when they read after all`() throws {
         try withDesk { desk in
             let client = try TestClient(desk.home.socket)
             let text = JSONValue.string(String(repeating: "x", count: 1_000_000))
@@ -147,7 +147,7 @@ struct `The clients of a node` {
         }
     }
 
-    @Test func `begin their half minute anew with each request`() throws {
+    @Test func `restart their half minute with each request`() throws {
         try withDesk { desk in
             let client = try TestClient(desk.home.socket)
             for number in 1...4 {

@@ -65,7 +65,7 @@ struct `The file of a store` {
         }
     }
 
-    @Test func `is never made anew under an identity that had one`() throws {
+    @Test func `is never recreated under an identity that had one`() throws {
         try withHome { home in
             try DiskHomeFiles(home: home).createIdentity([1])
             #expect(failure(home) == .empty)
@@ -78,7 +78,7 @@ struct `The file of a store` {
     }
 
     /// As SQLite sees a young store, all of which is in its log, where that begins with a damaged page.
-    @Test func `is not made anew where nothing of it can be read`() throws {
+    @Test func `is not recreated if nothing of it can be read`() throws {
         try withHome { home in
             #expect(failure(home) == nil)
             let connection = try Connection(path: home.store, mode: .main)

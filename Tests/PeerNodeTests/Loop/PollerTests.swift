@@ -46,7 +46,7 @@ struct `A poller` {
         #expect(ready.map(\.isHangUp) == [true])
     }
 
-    @Test func `watches a number anew after its first owner closed it without a word`() throws {
+    @Test func `watches a descriptor again after its first owner closed it silently`() throws {
         let poller = try Poller()
         var number: Int32 = -1
         do {

@@ -143,7 +143,7 @@ struct `The clock of a session` {
         #expect(link.dialler.session.nextDeadline == start + 60_000)
     }
 
-    @Test func `buries a peer in two seconds of whom a sign was demanded in vain`() throws {
+    @Test func `gives up a peer that does not answer a probe in two seconds`() throws {
         let link = try InMemoryLink(seed: 5)
         link.run()
         let start = link.now

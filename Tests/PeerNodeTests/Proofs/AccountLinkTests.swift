@@ -237,7 +237,7 @@ struct `A linked account` {
 
     // MARK: Verifiers
 
-    @Test func `waits for a verifier, and goes on by itself`() throws {
+    @Test func `waits for a verifier, and continues by itself`() throws {
         let table = try AccountTable()
         let call = try table.token(table.bob)
         table.bench.cut(table.ada, table.bob)
@@ -262,7 +262,7 @@ struct `A linked account` {
         #expect(try AccountTable.states(on: table.bob) == ["Bob": "valid"])
     }
 
-    @Test func `goes on by itself with a verifier who stays`() throws {
+    @Test func `continues by itself with a verifier who stays`() throws {
         let table = try AccountTable()
         let bob = try #require(table.bob.host?.core)
         let links = Set(bob.links.network.links.keys)

@@ -83,7 +83,7 @@ struct `Events of what is proved` {
         }
     }
 
-    @Test func `say that an account is linked, linked anew and unlinked`() throws {
+    @Test func `say that an account is linked, linked again and unlinked`() throws {
         let table = try AccountTable()
         let nodes = [table.ada, table.bob, table.cleo]
         let starts = try nodes.map { try $0.cursor() }

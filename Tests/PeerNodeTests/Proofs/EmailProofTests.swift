@@ -346,7 +346,7 @@ struct `The proof of an address` {
 
     // MARK: Verifiers
 
-    @Test func `waits for a verifier, also across a restart, and goes on by itself`() throws {
+    @Test func `waits for a verifier, also across a restart, and continues by itself`() throws {
         let table = try ProofTable()
         table.bench.cut(table.ada, table.bob)
         let pending = try table.bob.refused("email.verify.send", Self.ask)

@@ -269,7 +269,7 @@ struct `The desk of search` {
         desk.run(SearchJob(generation: 1, work: work)).result
     }
 
-    @Test func `makes anew what is broken, without a word`() throws {
+    @Test func `rebuilds what is broken, silently`() throws {
         let other = try Connection()
         try other.execute("CREATE TABLE somebody(x); INSERT INTO somebody VALUES(1)")
         try other.setSchemaVersion(9)

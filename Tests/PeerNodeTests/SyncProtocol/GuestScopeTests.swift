@@ -216,7 +216,7 @@ struct `A guest who does not keep to the scope` {
     }
 
     @Test(arguments: [nil, [], [1], [1, 3]] as [[Int]?])
-    func `is served none of what it did not name, or may not`(documents: [Int]?) throws {
+    func `is served nothing that it did not name, or may not`(documents: [Int]?) throws {
         var (lone, planner) = opened(documents)
         for document in 0...3 {
             let tip = try #require(lone.replica.tips(of: SyncWorld.document(document)).first)

@@ -284,7 +284,7 @@ struct `Claims that cite each other` {
         #expect(table.takeWaiting() == [log(0)], "as soon as anything comes")
     }
 
-    @Test func `begin anew when a comparison names them`() {
+    @Test func `begin again when a comparison names them`() {
         var table = table(2)
         wait(&table, 0, for: [1])
         table.set(.ignored, of: log(1))

@@ -59,7 +59,7 @@ struct `Somebody who left` {
         #expect(try joon.workspace().secrets.keys[key.id] == nil)
     }
 
-    @Test func `and had founded the workspace comes in again with the same device`() throws {
+    @Test func `and had founded the workspace rejoins with the same device`() throws {
         let (bench, mina, joon) = try world()
         try mina.send("first")
         let member = try mina.ok("identity.show")["members"]?[0]?["member"]

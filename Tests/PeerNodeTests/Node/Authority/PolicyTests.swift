@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// Who may join, and who may invite.
 struct `The policy of a workspace` {
-    @Test func `is admins and closed unless said otherwise, and the same everywhere`() throws {
+    @Test func `is admins and closed by default, and the same everywhere`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

@@ -90,7 +90,7 @@ struct `An index of channels` {
         }
     }
 
-    @Test func `is made anew for the default channel, and where several show as one`() {
+    @Test func `is rebuilt for the default channel, and if several show as one`() {
         let general = channel(99, "general", isPrivate: false, isDefault: true)
         var index = ChannelIndex([general], naming)
         let isGone = index.replace(99, by: nil, naming)

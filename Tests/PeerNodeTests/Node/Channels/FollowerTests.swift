@@ -424,7 +424,7 @@ struct `Followers of a channel of whose words some are deleted` {
         try expect(["Joon", "Mina"], "unlocked")
     }
 
-    @Test func `are read anew in a store that knows none but the latest words`() throws {
+    @Test func `are read again in a store that has only the latest operations`() throws {
         let wim = world.wim
         try wim.ok("channel.join", ["channel": "plans"])
         try wim.ok("channel.leave", ["channel": "plans"])

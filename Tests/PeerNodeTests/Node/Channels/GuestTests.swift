@@ -61,7 +61,7 @@ struct GuestTable {
 }
 
 struct `A guest` {
-    @Test func `is let in by a link and reads the channel at once`() throws {
+    @Test func `is admitted by a link and reads the channel at once`() throws {
         let table = try GuestTable()
         #expect(table.joined["role"] == "guest")
         #expect(table.joined["name"] == "acme")

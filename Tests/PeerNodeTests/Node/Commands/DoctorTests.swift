@@ -112,7 +112,7 @@ struct `Doctor` {
         #expect(old["state"] == "warn" && old["message"] == "the last backup is 31 days old")
     }
 
-    @Test func `tells of each peer where it was tried, why in vain, and when it was seen`() throws {
+    @Test func `shows where each peer was tried, why that failed, and when it was seen`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         try mina.ok("peer.add", ["address": "10.9.9.9"])

@@ -226,7 +226,7 @@ struct `The selected workspace` {
 
 struct `A list` {
     @Test(arguments: ["workspace.list", "channel.list", "invite.list"])
-    func `comes in pages that miss and repeat nothing`(_ method: String) throws {
+    func `is paged without gaps and repetitions`(_ method: String) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         for number in 0..<7 {

@@ -303,7 +303,7 @@ struct `Searching` {
         #expect(try mina.texts(of: "plan") == ["plan one"])
     }
 
-    @Test func `is made anew after a failure, at the next question`() throws {
+    @Test func `is rebuilt after a failure, at the next query`() throws {
         let mina = try talk("plan one")
         #expect(try mina.texts(of: "plan") == ["plan one"])
         mina.kill()

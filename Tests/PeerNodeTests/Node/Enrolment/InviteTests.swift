@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `An invite` {
-    @Test func `is for one member and 24 hours unless said otherwise`() throws {
+    @Test func `is for one member and 24 hours by default`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let invite = try mina.ok("invite.create")
@@ -380,7 +380,7 @@ struct `Joining` {
         #expect(try #require(joon.answer(to: call)).get()["name"] == "acme")
     }
 
-    @Test func `that a crash cut short begins anew`() throws {
+    @Test func `that a crash cut short starts again`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.bareNode("Joon")

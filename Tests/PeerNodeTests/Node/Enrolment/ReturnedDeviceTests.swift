@@ -7,7 +7,7 @@ import WorkspaceTestKit
 /// A person with two devices who has returned by one of them.
 struct `The other device of somebody who came back` {
     @Test(arguments: ["left", "removed"], [false, true])
-    func `is linked anew by the one that is in`(how: String, asksFirst: Bool) throws {
+    func `is linked again by the one that is in`(how: String, asksFirst: Bool) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let desk = try bench.guest("Pia", of: mina)

@@ -155,7 +155,7 @@ struct `Events` {
         }
     }
 
-    @Test func `come in pages that go on`() throws {
+    @Test func `are paged, and continue`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         for number in 0..<20 { try mina.send("\(number)") }

@@ -185,7 +185,7 @@ struct `A check of everything stored` {
         }
     }
 
-    @Test func `judges the authority document anew`() throws {
+    @Test func `judges the authority document again`() throws {
         let (mina, _) = try life()
         let workspace = try mina.workspace()
         // A verdict that the operations do not give.

@@ -111,7 +111,7 @@ struct `A key that is lacked` {
     }
 
     // A channel that shows only later content never offers the earlier content to later members.
-    @Test func `is none of a channel that shows newcomers nothing of before`() throws {
+    @Test func `is none of a channel that hides its past from newcomers`() throws {
         try mina.ok("channel.create", ["name": "board", "private": true, "history": "from-join"])
         try mina.ok("channel.add", ["channel": "board", "members": ["Wim"]])
         bench.advance(10_000)

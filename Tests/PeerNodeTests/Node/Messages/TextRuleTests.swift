@@ -200,7 +200,7 @@ struct `A channel` {
         #expect(seen["joined"] == false)
     }
 
-    @Test func `is joined on purpose, never by reading or writing`() throws {
+    @Test func `is joined explicitly, never by reading or writing`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

@@ -368,7 +368,7 @@ struct `What a stolen device has set` {
         try desk.boot()
     }
 
-    @Test func `is set anew by another, and its devices are named anew`() throws {
+    @Test func `is set again by another, and its devices are renamed`() throws {
         try desk.ok("ui.pref.set", ["setting": "theme", "value": "light"])
         bench.advance(5_000)
         let name = try general()
@@ -423,7 +423,7 @@ struct `What a stolen device has set` {
     }
 
     /// A store of before knows of what was set the word that counts alone.
-    @Test func `and what was set before is read anew from a store of an earlier version`() throws {
+    @Test func `and what was set before is read again from a store of an earlier version`() throws {
         for value in ["light", "dark", "blue"] {
             try desk.ok("ui.pref.set", ["setting": "theme", "value": .string(value)])
             bench.advance(2_000)

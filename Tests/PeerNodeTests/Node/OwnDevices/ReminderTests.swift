@@ -226,7 +226,7 @@ struct `A reminder` {
         #expect(events.count == 1 && events.first?["data"]?["text"] == "notes")
     }
 
-    @Test func `is not told again from a store that was built anew`() throws {
+    @Test func `is not reported again from a rebuilt store`() throws {
         try bob.ok("reminder.create", given(5, ["channel": "general", "text": "told"]))
         let waiting = try bob.ok(
             "reminder.create", given(20, ["channel": "general", "text": "to come"]))

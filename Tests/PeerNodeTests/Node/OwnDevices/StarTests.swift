@@ -96,7 +96,7 @@ struct `A star` {
     }
 
     /// Devices that are apart come to the same, and so does a store that is built anew.
-    @Test func `is the same whichever device hears of it first`() throws {
+    @Test func `is the same no matter which device gets it first`() throws {
         let messages = try ["one", "two", "three"].map { try ada.send($0) }
         try star(messages[0], on: bob)
         try star(messages[1], on: bob)

@@ -5,7 +5,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-struct `A name of which nobody would see anything` {
+struct `A name that nobody could see` {
     /// Members write such names with programs of their own.
     @Test(arguments: ["\u{200B}", "\u{FEFF}\u{200B}", "\u{301}", "\u{2800}"])
     func `shows as a number`(name: String) throws {

@@ -292,7 +292,7 @@ struct `A profile` {
         #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "Paints")
     }
 
-    @Test func `is read anew once a turn, however often something asks for it`() throws {
+    @Test func `is read again once a turn, however often something asks for it`() throws {
         let table = try Table()
         try table.bob.ok("profile.set", ["name": "Robert", "description": "Paints"])
         table.bench.advance(1_000)

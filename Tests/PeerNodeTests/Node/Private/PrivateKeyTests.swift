@@ -88,7 +88,7 @@ struct `Keys of private documents` {
         #expect(try Self.document("board", on: table.ada).keys.count == count)
     }
 
-    @Test func `a newcomer gets those from then on, unless it was said otherwise`() throws {
+    @Test func `a newcomer gets those from then on by default`() throws {
         let table = try Table()
         let made = try table.bob.ok("channel.create", ["name": "board", "private": true])
         #expect(made["history"] == "from-join")
@@ -196,7 +196,7 @@ struct `Keys of private documents` {
     }
 
     /// Who was added to a channel whose past is closed asks for the keys of before by name.
-    @Test func `a newcomer is given none of before, whichever is asked for`() throws {
+    @Test func `a newcomer is given no earlier ones, whichever is requested`() throws {
         let table = try Table()
         let (bob, ada) = (table.bob, table.ada)
         try bob.ok("channel.create", ["name": "board", "private": true, "history": "from-join"])
