@@ -19,7 +19,7 @@ public final class ControlSocket: @unchecked Sendable {
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
         }
-        // Closed by `deinit` then too: whoever closes it twice may close one that others just opened.
+        // Closed by `deinit` then too: closing it twice could close one that others just opened.
         guard descriptor >= 0, result == 0 else { return nil }
     }
 

@@ -217,7 +217,7 @@ extension AuthEvaluator {
     }
 
     /// The valid revocations that take content from an author, the strongest first. What ends a
-    /// grant also ends the content of those that it replaced: whoever removes a member after a
+    /// grant also ends the content of those that it replaced: the author of a removal after a
     /// demotion may be weaker than the member's earlier role.
     func ends(ofContent exposure: AuthExposure, leastRole: Role) -> [Int] {
         guard isNamed(exposure) else { return [] }

@@ -117,9 +117,9 @@ extension AuthEvaluator {
         }
     }
 
-    /// The valid revocations of invites: they void admissions that do not know them, and whoever
-    /// came in by such an invite holds keys, even if not everybody knows of the admission. In order
-    /// of arrival.
+    /// The valid revocations of invites: they void admissions that do not know them, and people
+    /// who joined by such an invite hold keys, even if not everybody knows of the admission. In
+    /// order of arrival.
     public var revokedInvites: [OperationID] {
         validEndings { if case .revokeInvite = $0 { true } else { false } }
     }

@@ -56,7 +56,7 @@ extension Limits {
     public static let tokenSubjectBytesMax = 255
     /// How far the clocks of a provider and a verifier may differ.
     public static let tokenLeewayMilliseconds: UInt64 = 2 * 60 * 1_000
-    /// How old a token may be: whoever has just logged in has a new one.
+    /// How old a token may be: a person who has just logged in has a new one.
     public static let tokenAgeMillisecondsMax: UInt64 = 24 * 60 * 60 * 1_000
     /// Tokens of one member that a verifier checks in an hour; each is a process.
     public static let tokensOfOneHourly = 10

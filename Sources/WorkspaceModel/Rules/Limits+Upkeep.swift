@@ -69,7 +69,7 @@ extension Limits {
 /// Coming in by an invite (PROTOCOL.md, 5.6).
 extension Limits {
     /// How long a join in the background waits at one address where there are others: for an admin to
-    /// approve, or for whatever whoever answers there keeps back.
+    /// approve, or for what the peer that answers there holds back.
     public static let joinTurnMilliseconds: UInt64 = 10 * 60 * 1_000
     /// How long one address is waited for that says nothing, where there are others and somebody waits
     /// for the answer, half a minute where nothing else is said.
@@ -99,8 +99,8 @@ extension Limits {
     public static let bookGatherMilliseconds: UInt64 = 1_000
     /// After how long a record that was asked for of one peer is asked for of another.
     public static let bookAnswerMilliseconds: UInt64 = 5_000
-    /// After how long the own addresses are signed again though they are the same: half the time for
-    /// which a record counts.
+    /// After how long a node's own addresses are signed again though they are the same: half the
+    /// time for which a record counts.
     public static let addressRenewalMilliseconds = addressRecordMilliseconds / 2
     /// How seldom they are signed again because somebody has a newer record of this device: a home
     /// that was restored does so once, one that runs twice for as long as that lasts.
@@ -129,7 +129,7 @@ extension Limits {
 
 /// What a node does with its store while nobody asks for anything.
 extension Limits {
-    /// How long what lies beyond a removal's cuts is kept: until then whoever removed its author
+    /// How long what lies beyond a removal's cuts is kept: until then the remover of its author
     /// may still keep it.
     public static let voidMilliseconds: UInt64 = 30 * 24 * 60 * 60 * 1_000
     /// How often it is looked for: erasing a day later does no harm.
@@ -163,8 +163,8 @@ extension Limits {
 /// Logs that begin (PROTOCOL.md, 4.0.4, S-9).
 extension Limits {
     /// Logs of one member that begin in a document at once, and half as many in an hour after that: each
-    /// takes 1 to 2 KB of memory for ever. People have one for each device, and one more for each time
-    /// that its home was restored or its clock set back.
+    /// takes 1 to 2 KB of memory permanently. People have one for each device, and one more for
+    /// each time that its home was restored or its clock set back.
     public static let logsBurstPerMember = 64
     /// What is left for each device of a member where others of its have used that up.
     public static let logsBurstPerDevice = 8

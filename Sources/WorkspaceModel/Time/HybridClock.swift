@@ -19,7 +19,7 @@ public struct HybridClock: Hashable, Sendable {
     ///
     /// A moment that lies further ahead of the wall clock than `Limits.clockLeadMillisecondsMax`
     /// is not followed at all: one peer with a clock ten years ahead must not move everybody's,
-    /// not even by the five minutes. Whoever answers it cites it instead.
+    /// not even by the five minutes. An answer to it cites it instead.
     public mutating func observe(_ remote: HybridTimestamp, wallMilliseconds: UInt64) {
         let wall = min(wallMilliseconds, HybridTimestamp.millisecondsMax)
         guard remote.milliseconds <= wall + Limits.clockLeadMillisecondsMax else { return }

@@ -1,5 +1,5 @@
-/// Points in time as sentences of the node name them: `2026-11-20 14:03 UTC`. Whoever shows them
-/// in local time has the milliseconds.
+/// Points in time as sentences of the node name them: `2026-11-20 14:03 UTC`. A program
+/// that shows them in local time has the milliseconds.
 public enum UTCMinute {
     /// The minute of a point in time, in milliseconds since 1970; beyond the year 9999 its end.
     ///

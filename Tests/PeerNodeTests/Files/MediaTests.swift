@@ -115,7 +115,7 @@ struct `Files that nobody asked for` {
         let shown = ada.ask("message.get", ["ids": [message["id"] ?? .null]])?["items"]?[0]
         #expect(shown?["attachments"]?[0]?["copies_wanted"] == 3)
         let known = shown?["attachments"]?[0]?["copies"]?.integerValue ?? 0
-        #expect(known >= 3, "whoever sent it knows of \(known) copies")
+        #expect(known >= 3, "the sender knows of \(known) copies")
         #expect(scene.world.failures == [])
     }
 
@@ -130,7 +130,7 @@ struct `Files that nobody asked for` {
         #expect(isHere(message, on: bob))
         #expect(bob.ask("blob.drop", ["blob": blob(message), "force": true])?["have"] == 0)
         scene.world.run(for: 3 * 600_000)
-        #expect(!isHere(message, on: bob), "whoever drops it does not get it back")
+        #expect(!isHere(message, on: bob), "a node that drops it does not get it back")
         let shown = ada.ask("message.get", ["ids": [message["id"] ?? .null]])?["items"]?[0]
         #expect(shown?["attachments"]?[0]?["copies_wanted"] == 2)
         // After a restart the channel's wish counts again.

@@ -62,7 +62,7 @@ struct `Bad input to a note` {
             NoteEdit(
                 sources: [unknown],
                 changes: [
-                    .insert(left: .init(source: 1, offset: 0), right: nil, text: "waits for ever")
+                    .insert(left: .init(source: 1, offset: 0), right: nil, text: "waits endlessly")
                 ]
             ).encoded,
         ]

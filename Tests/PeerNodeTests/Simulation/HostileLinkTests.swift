@@ -135,7 +135,7 @@ struct `A link that means harm` {
                 && network.links.values.contains { $0.session.established != nil }
         }
         #expect(isIn, "\(ada.log.suffix(5))")
-        #expect(most <= 4, "whoever says nothing has no session")
+        #expect(most <= 4, "a silent peer has no session")
         world.run(for: 20_000)
         let network = try #require(ada.host?.core.links.network)
         #expect(network.strangers.budget.halfOpenCount == 0 && network.strangers.anonymous.isEmpty)

@@ -56,7 +56,7 @@ struct `A member who sends bad operations` {
         for node in scene.honest {
             let link = Self.give(log, to: node, by: scene.peer(), asRelay: true)
             scene.world.run(for: 2_000)
-            #expect(link.isOpen, "whoever relays cannot know")
+            #expect(link.isOpen, "a relay cannot know")
             #expect(link.pulls.count == 1)
         }
         try scene.expectHonestPeace()

@@ -32,7 +32,7 @@ struct `A crowd on the virtual network` {
     @Test(arguments: Seeds.explore(3))
     func `gives each what they lack once, over five links each`(_ seed: UInt64) throws {
         let world = CrowdWorld(nodes: 23, links: 5, operations: 200, authors: 10, seed: seed)
-        #expect(world.rest(), "talks for ever")
+        #expect(world.rest(), "talks endlessly")
         let join = world.newcomer()
         #expect(join.traffic.operationCount == 200, "\(join)")
         #expect(world.rest())
@@ -94,7 +94,7 @@ struct `A crowd on the virtual network` {
         let world = CrowdWorld(
             nodes: count - 1, links: Campaign.links, operations: 2_000,
             authors: min(100, count - 1), seed: seed)
-        #expect(world.rest(), "talks for ever")
+        #expect(world.rest(), "talks endlessly")
         var rows = [world.newcomer()]
         #expect(world.rest())
         // The first one of an author who has not said yet whom it reaches, then any other.

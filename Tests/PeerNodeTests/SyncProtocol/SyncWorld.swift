@@ -125,7 +125,7 @@ final class SyncWorld {
                 }
             }
         }
-        #expect(frames < framesMax, "the nodes talk for ever")
+        #expect(frames < framesMax, "the nodes talk endlessly")
     }
 
     /// Lets time pass, with all deadlines on the way.

@@ -89,7 +89,7 @@ struct `Somebody at the door` {
         try expectNobody(own)
     }
 
-    /// Whoever proves to hold the link is admitted, and nobody whose signed list they present.
+    /// A person who proves to hold the link is admitted, and nobody whose signed list they present.
     @Test func `enters no device but its own`() throws {
         let held = try held()
         let other = ForeignDevice(79)
@@ -107,7 +107,7 @@ struct `Somebody at the door` {
         let answerer = try #require(visitor.identity?.device)
         visitor.knock(with: shown)
         try #require(visitor.joinResult == .open)
-        // Everything in it is right: whoever shows the other invite is admitted by that one.
+        // Everything in it is right: a person who shows the other invite is admitted by that one.
         visitor.send(.joinRequest(request(other, of: own, before: answerer)))
         #expect(visitor.joinResult == .invalid)
         try expectNobody(own)

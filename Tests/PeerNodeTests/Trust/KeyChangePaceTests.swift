@@ -143,7 +143,7 @@ struct `A change of the key that is due` {
             }
             plan.plan(7, at: now, after: 1_000)
         }
-        Issue.record("put off for ever")
+        Issue.record("delayed endlessly")
     }
 
     @Test func `is taken once, and not at all when it was called off`() {

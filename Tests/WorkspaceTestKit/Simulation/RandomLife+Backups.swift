@@ -24,7 +24,7 @@ extension RandomLife {
         var isComplete = false
     }
 
-    /// What a home must not forget: others have been told of it, and would wait for it for ever.
+    /// What a home must not forget: others have been told of it, and would wait for it endlessly.
     struct HomeStanding: Equatable {
         /// Those that it is in, by their places in `members`.
         let workspaces: [Int]

@@ -38,8 +38,8 @@ public final class AuthOperation: Sendable {
     /// The action.
     public let action: AuthAction
     /// The content that stays when this revocation takes effect, including that in its `cutpart`
-    /// operations. Empty in everything that revokes nothing, `cutpart` too: whoever may remove a
-    /// member decides how many cuts there are, and they stay in memory.
+    /// operations. Empty in everything that revokes nothing, `cutpart` too: the author of a
+    /// removal decides how many cuts there are, and they stay in memory.
     public let cuts: CutTable
     /// Whether it is a further part of the operation before it, at the same depth: in a private
     /// document one operation gives seats to several members.

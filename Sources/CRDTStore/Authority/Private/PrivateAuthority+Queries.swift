@@ -176,9 +176,9 @@ extension PrivateAuthority {
     }
 
     /// Members who are not in, though operations by people whom `leader` has removed name them in
-    /// additions: each with the removes by `leader` that an addition does not know. Whoever an
-    /// addition names can open what is in its past. They cannot open these removes, unless another
-    /// addition names them, too.
+    /// additions: each with the removes by `leader` that an addition does not know. People
+    /// whom an addition names can open what is in its past. They cannot open these removes, unless
+    /// another addition names them, too.
     ///
     /// - Parameter people: the members to ask about: an addition may name 2,000 unknown ones.
     public func namedInVain(

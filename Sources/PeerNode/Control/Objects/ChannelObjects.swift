@@ -64,7 +64,7 @@ public struct ChannelObject: ControlObject {
         public var mentions: Int64 = 0
         /// Whether the reader wants no notice of it now.
         public var isMuted = false
-        /// Until when, milliseconds since 1970; `nil` also where that is for ever.
+        /// Until when, milliseconds since 1970; `nil` also if it is muted permanently.
         public var mutedUntil: Int64?
         /// Of which messages the reader wants notice: `all`, `mentions` or `none`.
         public var notify = "all"

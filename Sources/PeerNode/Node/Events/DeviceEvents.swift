@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Events about devices.
 extension Events {
-    /// One's own new device, or a changed key of somebody else, which is said aloud.
+    /// A new device of your own, or a changed key of somebody else. Both are logged.
     func recordAdded(
         _ devices: [DeviceID], by id: OperationID, _ arrival: Int64, _ workspace: Workspace,
         _ source: OperationSource

@@ -42,7 +42,7 @@ extension KeySchedule {
         switch row.kind.access {
         // A guest opens nothing public, and lacks nothing of it.
         case .workspace: !workspace.secrets.keys.isEmpty
-        // Where a document shows only what came after the own coming in, older keys are no loss.
+        // Where a document shows only what came after this member joined, older keys are no loss.
         case .insiders: workspace.sealed.documents[row.id]?.root?.history == .all
         case .unsealed, .boxes, .undecided: false
         }

@@ -145,8 +145,8 @@ extension Links {
         !core.log.appended.isEmpty || !core.log.retention.moved.isEmpty || !core.log.needed.isEmpty
     }
 
-    /// This machine has come to another network, or an interface came back: whoever is linked proves
-    /// that the way still leads there, all others are dialled, and neighbours hear at once who is here.
+    /// This machine has come to another network, or an interface came back: linked peers prove that
+    /// the path still works, all others are dialled, and neighbours learn at once who is here.
     private func networkChanged() throws(StorageError) {
         network.registry.networkChanged(now: time.monotonic)
         network.beacons.next = min(network.beacons.next, time.monotonic)

@@ -69,7 +69,7 @@ struct `What lists know of conversations` {
         }
         #expect(try cost {} == 0)
         #expect(try cost { try table.ada.send("hello", to: "c7") } == 1)
-        // The first marker creates the own document, and that introduces a key.
+        // The first marker creates the member's own document, which introduces a key.
         try table.bob.ok("read.mark", ["channel": "c7"])
         try table.ada.send("again", to: "c7")
         try table.bob.ok("home.get")

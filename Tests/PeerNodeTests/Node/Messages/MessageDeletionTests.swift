@@ -229,7 +229,7 @@ struct `A message of somebody else` {
         bench.advance(5_000)
         let refusal = try ada.deletionRefused(first, undo: true)
         #expect(refusal.reason == "message.deleted_by_another")
-        // One's own word goes further than anybody's.
+        // The author's own deletion goes further than anybody's.
         let payload = try wim.payload(of: first)
         try wim.delete(first)
         bench.advance(5_000)

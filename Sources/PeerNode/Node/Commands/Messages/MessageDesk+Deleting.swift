@@ -38,7 +38,7 @@ extension MessageDesk {
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         let isOwn = core.membership.author(ofGrant: row.grant, in: workspace) == workspace.member
-        // One's own word erases what somebody else has only hidden so far.
+        // The author's own deletion erases what somebody else has only hidden so far.
         let isDone = before.map { !isOwn || $0.due == nil } ?? false
         let said = try stored { () throws(StorageError) in
             try isDone ? core.messages.leftOver(of: row, isOwn: isOwn, in: workspace) : nil
