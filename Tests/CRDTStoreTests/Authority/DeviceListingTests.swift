@@ -11,7 +11,7 @@ struct `Whose devices are listed` {
     // MARK: The same as device by device
 
     @Test(arguments: Seeds.explore(40))
-    func `is found at once as it is device by device`(seed: UInt64) throws {
+    func `is found in one pass as well as device by device`(seed: UInt64) throws {
         var fuzzer = FoundDeviceFuzzer(seed: seed)
         fuzzer.run(steps: 40)
         let evaluator = try AuthEvaluator.evaluateFromScratch(fuzzer.history.operations)
@@ -158,7 +158,7 @@ struct `Whose devices are listed` {
         func looks() throws -> Int { try add().change.looksAtRolls }
     }
 
-    @Test func `costs some looks for each end, confirmation and device, and none for each pair`()
+    @Test func `costs lookups for each end, confirmation and device, but not for each pair`()
         throws
     {
         let few = try Scene(ends: 10, confirmations: 10, devices: 10).looks()

@@ -34,7 +34,7 @@ struct `The recombining attackers` {
     /// G1 is a join under the owner's name by recombined entries, G3 a void transfer that a plain
     /// member cites, G12 a demotion undone by an admission written once more.
     @Test(arguments: ["G1", "G2", "G3", "G12", "G16"])
-    func `reach under the rules as they were built first`(goal: String) {
+    func `reach their goals under the first version of the rules`(goal: String) {
         #expect(finds([goal], under: .builtBefore, within: 2_000) != nil)
     }
 }

@@ -334,7 +334,7 @@ struct `What a ledger says` {
         #expect(LedgerFold(issuer: Self.issuer, [much, order2]).orders.isEmpty)
     }
 
-    @Test func `takes so many orders and spends of one member, those of the earliest times`() {
+    @Test func `takes a limited number of orders and spends of one member, the earliest`() {
         let member = Self.buyers[0]
         let most = Limits.ledgerEntriesPerMemberMax
         let ledger = OpenLedger(DocumentID.zero, of: 1, issuer: Self.issuer)
@@ -387,7 +387,7 @@ struct `What a ledger says` {
 
     /// W-96: of more payments than are looked at those of the issuer come first, whenever they were written.
     @Test(arguments: Seeds.explore(3))
-    func `looks at so many payments, those of the issuer first`(seed: UInt64) {
+    func `looks at a limited number of payments, the issuer's first`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let most = Limits.paymentsOfWorkspaceMax
         func payment(_ number: Int, by author: MemberID) -> LedgerEntry {

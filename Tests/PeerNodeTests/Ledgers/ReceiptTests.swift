@@ -282,7 +282,7 @@ struct `A receipt` {
         try table.expectPeace()
     }
 
-    @Test func `is checked so often for one member`() throws {
+    @Test func `is checked a limited number of times for one member`() throws {
         let order = try table.order(by: table.bob)
         for _ in 0..<Limits.receiptBurstPerMember {
             let call = table.validate(order, by: table.bob)

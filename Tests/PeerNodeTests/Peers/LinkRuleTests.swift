@@ -76,7 +76,7 @@ struct `The budget of handshakes` {
         #expect(budget.spend(agreements: 1, now: 1) == false)
     }
 
-    @Test func `looks among so many invites a millisecond for what strangers say`() {
+    @Test func `checks a limited number of invites a millisecond for strangers`() {
         var budget = HandshakeBudget(now: 0)
         var looked = 0
         for millisecond in 0..<1_000 as Range<UInt64> {
@@ -90,7 +90,7 @@ struct `The budget of handshakes` {
         #expect(budget.look(among: 0, now: 5_000) == true)
     }
 
-    @Test func `takes what one rank has of that rank alone`() {
+    @Test func `takes the budget of one rank from that rank only`() {
         var budget = HandshakeBudget(now: 0)
         for rank in SecretRank.allCases {
             var count: UInt64 = 0
@@ -103,7 +103,7 @@ struct `The budget of handshakes` {
     }
 
     @Test(arguments: [1, 2, 8, 100])
-    func `takes what one workspace has of that one alone`(count: Int) {
+    func `takes the budget of one workspace from that one only`(count: Int) {
         var budget = HandshakeBudget(now: 0)
         budget.divide(among: count)
         var spent: [Int] = []

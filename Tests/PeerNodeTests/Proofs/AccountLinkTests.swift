@@ -76,7 +76,7 @@ struct `A linked account` {
 
     // MARK: Tokens that prove nothing
 
-    @Test func `is refused by name where its token is another's`() throws {
+    @Test func `is refused by name if its token is somebody else's`() throws {
         let table = try AccountTable()
         let nonce = try table.nonce(table.bob)
         let now = table.bench.wall
@@ -347,7 +347,7 @@ struct `A linked account` {
         try table.link(table.bob)
     }
 
-    @Test func `outlasts a check that fails`() throws {
+    @Test func `survives a check that fails`() throws {
         let table = try AccountTable()
         table.ada.holdsTokenChecks = true
         let call = table.bob.begin("account.link", try table.token(table.bob))

@@ -131,7 +131,7 @@ struct `A login provider` {
         #expect(refusal.kind == .badRequest && refusal.message.contains("http://localhost"))
     }
 
-    @Test func `has an issuer that no other name has here`() throws {
+    @Test func `has an issuer that no other name here has`() throws {
         let ada = try bench.node("Ada")
         try ada.ok("account.provider.add", Self.lab)
         var twin = Self.lab.objectValue ?? [:]

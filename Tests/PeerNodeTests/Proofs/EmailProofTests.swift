@@ -18,8 +18,7 @@ struct `The proof of an address` {
 
     // MARK: Letters
 
-    @Test func `is a letter that says who asks and where, with the code in its text alone`() throws
-    {
+    @Test func `is a letter that says who asks and where, with the code only in its text`() throws {
         let table = try ProofTable()
         let sent = try table.bob.ok("email.verify.send", Self.ask)
         #expect(sent.fieldNames == ResultFields.emailClaim)

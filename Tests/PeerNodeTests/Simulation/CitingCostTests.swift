@@ -85,7 +85,7 @@ struct `A chain that comes newest first` {
     }
 
     @Test(arguments: Kind.allCases)
-    func `costs what it is, and not what there is`(kind: Kind) throws {
+    func `costs its own length, and not what is stored`(kind: Kind) throws {
         let (few, many) = (try Self.cost(of: 15, kind), try Self.cost(of: 60, kind))
         // Whole documents may be looked at for a turn, and not for each operation.
         #expect(many.listed <= 4 * few.listed + 60, "\(few) \(many)")

@@ -45,7 +45,7 @@ struct `Judging deletions` {
 
     /// A member who names the same target again and again is removed: it is judged once, and none
     /// of the redactions is read.
-    @Test func `costs what is named, and not how often, when who deletes is removed`() throws {
+    @Test func `costs what is named, and not how often, when its author is removed`() throws {
         let scene = try HostileScene(seed: 90)
         defer { scene.world.end() }
         let targets = try ["from Ada", "from Bob"].map {

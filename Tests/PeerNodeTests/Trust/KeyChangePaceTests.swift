@@ -62,7 +62,7 @@ struct `Keys that an owner's node changes unasked` {
         pair.bench.advance(5_000)
     }
 
-    @Test func `are as many as leave room for what the owner says`() throws {
+    @Test func `leave room for what the owner writes`() throws {
         #expect(try changes() == Int(Limits.keyChangesAtOnce))
         #expect(try pair.ada.workspace().sealingKey?.answersAll == false)
         // What is sent meanwhile is sealed under the newest key.
@@ -76,7 +76,7 @@ struct `Keys that an owner's node changes unasked` {
         #expect(own.count < Limits.authorityBurstPerMember / 2)
     }
 
-    @Test func `are as many where an admin ends own devices`() throws {
+    @Test func `are as many if an admin ends their own devices`() throws {
         #expect(try Self(role: "admin").changes() == Int(Limits.keyChangesAtOnce))
     }
 

@@ -70,7 +70,7 @@ struct `Logs that a member begins without number` {
         try #require(Array(try mina.workspace().channelIndex.called(channel)).first?.id)
     }
 
-    @Test func `begin up to a share in each document, and go on`() throws {
+    @Test func `begin up to a share in each document, and continue`() throws {
         var begun = logs(Self.share + 30, from: 1_000)
         try offer(begun, to: ada)
         #expect(try count(at: ada) == Self.share)
@@ -112,7 +112,7 @@ struct `Logs that a member begins without number` {
     }
 
     /// Another member has one log, and dates ahead what cites them.
-    @Test func `are nothing to rest on where an accomplice cites them`() throws {
+    @Test func `are not relied on if an accomplice cites them`() throws {
         let begun = logs(Limits.citedLogsPerMemberMax + 1, from: 1_000)
         try offer(begun, to: ada)
         let kim = try bench.guest("Kim", of: mina)
@@ -137,7 +137,7 @@ struct `Logs that a member begins without number` {
         #expect(try cited(at: ada).count { $0 == hostile.device } == 2)
     }
 
-    @Test func `are lent by a member who overwrites what they say`() throws {
+    @Test func `are paid by a member who overwrites what they say`() throws {
         let sent = try mina.ok("message.send", ["channel": "general", "text": "look"])
         bench.advance(5_000)
         let id = try #require(sent["id"])
@@ -159,7 +159,7 @@ struct `Logs that a member begins without number` {
         #expect(history.items.contains { $0["id"] == id && $0["pinned"] != true })
     }
 
-    @Test func `count as one document where nobody has begun it`() throws {
+    @Test func `count as one document if nobody has begun it`() throws {
         let random = SeededRandom(seed: 7)
         let before = try #require(ada.host?.core).turn.store.operations
             .documents(ofWorkspace: ada.workspace().number).count

@@ -103,7 +103,7 @@ struct `A share that is used up (A19)` {
     }
 
     /// F7: the largest operations, valid and of no use.
-    @Test func `is one of bytes too`() throws {
+    @Test func `is one of bytes, too`() throws {
         let pair = try HostilePair(role: "guest")
         var log = try ForgedLog(pair.mallory, incarnation: 80)
         pair.takeOver()
@@ -127,7 +127,7 @@ struct `A share that is used up (A19)` {
     }
 
     /// An outsider invents operations of Ada's, so that Mallory's operations would be accepted.
-    @Test func `is nobody else's where what needs it is made up`() throws {
+    @Test func `is paid by nobody else if the need for it is made up`() throws {
         let table = try Table()
         let pair = table.pair
         let made = `A flood of authority operations (A14)`.Shape.oneLog.operations(1_500, of: table)

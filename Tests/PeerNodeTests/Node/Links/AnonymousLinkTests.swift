@@ -146,7 +146,7 @@ struct `Connections of nobody` {
     }
 
     /// A member may write very many invites, and each costs everybody who comes a hash.
-    @Test func `are looked for among so many invites, and members before them`() throws {
+    @Test func `are looked up in a limited number of invites, and members before them`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         for _ in 0..<2 {
@@ -169,7 +169,7 @@ struct `Connections of nobody` {
 
     /// A peer with a secret is answered, and a former member has one: so the cost of answers is
     /// bounded, and peers beyond it wait for the next tenths of a second.
-    @Test func `that know a secret cost so many key agreements a second (N15)`() throws {
+    @Test func `that know a secret cost a limited number of agreements a second (N15)`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         bench.advance(2_000)

@@ -444,7 +444,7 @@ struct `What a stolen device has set` {
     }
 
     /// A marker that names what nobody can have read ends two hours ahead at most.
-    @Test func `leaves unread what comes after a marker of the far future`() throws {
+    @Test func `leaves unread what comes after a marker from the far future`() throws {
         let end = MessageKey(timestamp: HybridTimestamp(rawValue: .max >> 1), idPrefix: .max)
         try set([.read(try general(), upTo: end)])
         stolen.kill()

@@ -108,7 +108,7 @@ struct `What members say of themselves` {
     }
 
     /// Nobody is kept from writing any number of words that do not cite one another.
-    @Test func `costs what each word cites, however many there are beside it`() {
+    @Test func `costs what each write cites, however many are concurrent`() {
         var registers = ProfileRegisters()
         let count = 3_000
         func word(_ number: Int, citing cited: [Int] = []) -> Word {
