@@ -26,7 +26,9 @@ enum SearchFolding {
 
     /// Whether words of this script are written without blanks: Hangul, Han, kana, bopomofo.
     static func isRunLetter(_ value: UInt32) -> Bool {
-        switch value {
+        // Nearly all letters of other scripts, without a look at each range.
+        guard value >= 0x1100 else { return false }
+        return switch value {
         case 0x3400...0x4dbf, 0x4e00...0x9fff, 0xac00...0xd7a3: true
         case 0x3041...0x3096, 0x309d...0x309f, 0x30a1...0x30fa, 0x30fc...0x30ff: true
         case 0x1100...0x11ff, 0x3131...0x318e, 0xa960...0xa97c, 0xd7b0...0xd7fb: true
@@ -116,7 +118,8 @@ enum SearchFolding {
         }
     }
 
-    private static let table: [UInt32] = {
+    /// `fold` of the scalars below U+2000.
+    static let table: [UInt32] = {
         let bases = basesOfAccented()
         return (0..<0x2000 as Range<UInt32>).map { value in
             guard let scalar = Unicode.Scalar(value) else { return separator }

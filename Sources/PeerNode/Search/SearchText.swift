@@ -31,12 +31,41 @@ struct SearchText {
     init(_ text: String) {
         folded.reserveCapacity(text.utf8.count)
         sources.reserveCapacity(text.utf8.count)
+        var copy = text
+        guard !copy.withUTF8({ takeAll(plain: $0) }) else { return }
         var isOpen = false
         var index = 0
         for scalar in text.unicodeScalars {
             isOpen = take(SearchFolding.fold(scalar), at: index, isOpen: isOpen)
             index += 1
         }
+    }
+
+    /// Takes a text of ASCII: each byte is a letter of a word, or stands between words, and none
+    /// joins the one before it. Most texts are of that kind, and letter by letter they take many
+    /// times as long.
+    ///
+    /// - Returns: `false` for any other text, of which nothing was taken.
+    private mutating func takeAll(plain bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return false }
+        let letters = SearchFolding.table
+        var start = 0
+        for (index, byte) in bytes.enumerated() {
+            let letter = letters[Int(byte)]
+            guard letter == SearchFolding.separator else {
+                append(letter, at: index)
+                continue
+            }
+            endWord(from: start)
+            start = folded.count
+        }
+        endWord(from: start)
+        return true
+    }
+
+    private mutating func endWord(from start: Int) {
+        guard start < folded.count else { return }
+        runs.append(Run(kind: .word, places: start..<folded.count))
     }
 
     /// - Returns: whether the next letter may continue the same run.
@@ -104,6 +133,10 @@ struct SearchText {
     static func append(_ letters: ArraySlice<UInt32>, to bytes: inout [UInt8]) {
         if !bytes.isEmpty { bytes.append(0x20) }
         for letter in letters {
+            guard letter >= 0x80 else {
+                bytes.append(UInt8(letter))
+                continue
+            }
             guard let scalar = Unicode.Scalar(letter) else { continue }
             bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
         }

@@ -1,4 +1,5 @@
 import Testing
+import WorkspaceTestKit
 
 @testable import PeerNode
 
@@ -44,6 +45,25 @@ struct `Text for searching` {
         #expect(text.runs.map(\.places) == [0..<2, 2..<4])
         let jamo = SearchText("\u{1112}\u{116c}!")
         #expect(jamo.sources == [0..<2])
+    }
+
+    @Test func `is cut in the same way where all of it is ASCII`() {
+        let all = (0..<0x80 as Range<UInt8>).map { $0 }
+        var texts = [String(decoding: all, as: UTF8.self), "", " ", "a", "-a"]
+        for seed in Seeds.explore(20) {
+            var random = SeededGenerator(seed: seed)
+            let bytes = (0..<random.below(200)).map { _ in UInt8(random.below(0x80)) }
+            texts.append(String(decoding: bytes, as: UTF8.self))
+        }
+        for text in texts {
+            // The sign behind it is in no word, and has the whole text taken letter by letter.
+            let (plain, other) = (SearchText(text), SearchText(text + "\u{2026}"))
+            #expect(plain.folded == other.folded, "\(text.debugDescription)")
+            #expect(plain.sources == other.sources, "\(text.debugDescription)")
+            #expect(plain.runs.map(\.places) == other.runs.map(\.places))
+            #expect(plain.runs.allSatisfy { $0.kind == .word })
+            #expect(plain.words == other.words && plain.pairs.isEmpty)
+        }
     }
 
     @Test(arguments: [
