@@ -142,32 +142,44 @@ final class SearchIndex {
             .sorted { ($0.part, $0.row.position) < ($1.part, $1.row.position) }
         waiting = []
         waitingBytes = 0
-        var current: Int64?
+        var table: (part: Int64, insert: Statement)?
         var last: Int64 = 0
         for (part, row) in ordered {
-            if part != current {
-                try note(last, in: current)
+            if part != table?.part {
+                try note(last, in: table?.part)
                 try makePart(part)
-                (current, last) = (part, 0)
+                table = (part, try inserting("INSERT", into: part))
+                last = newest[part] ?? 0
+            }
+            let number = numbers.row(row.position)
+            // Behind all others there is none to replace, which FTS5 would look for and delete.
+            if number > last, let table {
+                try insert(row, number, by: table.insert)
+                last = number
+                continue
             }
             if row.isAgain, stale.insert(part).inserted { try note(isStale: true, part) }
-            last = max(last, numbers.row(row.position))
-            try insert(row, into: part)
+            try insert(row, number, by: inserting("INSERT OR REPLACE", into: part))
         }
-        try note(last, in: current)
+        try note(last, in: table?.part)
     }
 
-    private func insert(_ row: SearchRow, into part: Int64) throws(StorageError) {
-        let text = SearchText(row.indexed)
-        let tags = row.tags.joined(separator: " ")
-        let number = numbers.row(row.position)
+    private func inserting(
+        _ verb: String, into part: Int64
+    ) throws(StorageError) -> Statement {
         try connection.statement(
-            "INSERT OR REPLACE INTO part_\(part)(rowid, text, pairs, tags) VALUES(?, ?, ?, ?)"
-        ).run { values in
+            "\(verb) INTO part_\(part)(rowid, text, pairs, tags) VALUES(?, ?, ?, ?)")
+    }
+
+    private func insert(
+        _ row: SearchRow, _ number: Int64, by statement: Statement
+    ) throws(StorageError) {
+        let text = SearchText(row.indexed)
+        try statement.run { values in
             values.bind(1, number)
             values.bind(2, text.words)
             values.bind(3, text.pairs)
-            values.bind(4, tags)
+            values.bind(4, row.tags)
         }
     }
 

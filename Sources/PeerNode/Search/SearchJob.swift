@@ -89,12 +89,12 @@ struct SearchRow: Sendable {
     var isAgain = false
 
     /// Words by which messages are narrowed down, in a column of their own.
-    var tags: [String] {
-        var tags = [Self.tag(document: document), Self.tag(grant: grant)]
-        tags.append(Self.tag(workspace: workspace))
-        if Self.hasLink(text) { tags.append(Self.linkTag) }
-        if isNote { tags.append(Self.noteTag) }
-        if !files.isEmpty { tags.append(Self.fileTag) }
+    var tags: String {
+        var tags = "\(Self.tag(document: document)) \(Self.tag(grant: grant)) "
+        tags += Self.tag(workspace: workspace)
+        if Self.hasLink(text) { tags += " " + Self.linkTag }
+        if isNote { tags += " " + Self.noteTag }
+        if !files.isEmpty { tags += " " + Self.fileTag }
         return tags
     }
 

@@ -172,6 +172,50 @@ struct `The search index` {
         #expect(try arrivals(index, "gamma") == [1])
     }
 
+    @Test func `holds the last words of each message, in whatever order they came`() throws {
+        for seed in Seeds.explore(10) {
+            var random = SeededGenerator(seed: seed)
+            files.remove()
+            var index = try open()
+            var words: [Int64: String] = [:]
+            for _ in 0..<30 {
+                var batch = SearchBatch(through: 200, isUrgent: random.below(3) > 0)
+                for _ in 0...random.below(10) {
+                    let arrival = Int64(1 + random.below(200))
+                    let word = "word\(random.below(5))"
+                    // The order of time is not that of arrival.
+                    var one = row(arrival, word, time: arrival * 7_919 % 100)
+                    one.isAgain = words.updateValue(word, forKey: arrival) != nil
+                    batch.rows.append(one)
+                }
+                try index.take(batch)
+                if batch.isUrgent, random.below(5) == 0 { index = try open() }
+            }
+            for word in Set(words.values) {
+                let expected = words.filter { $0.value == word }.keys.sorted()
+                #expect(try arrivals(index, word, limit: 1_000).sorted() == expected, "\(seed)")
+            }
+        }
+    }
+
+    @Test func `deletes no words of messages that it did not know, when all are taken again`()
+        throws
+    {
+        let index = try open()
+        var batch = SearchBatch(through: 3)
+        batch.rows = (1...3).map { row($0, "alpha") }
+        for place in batch.rows.indices { batch.rows[place].isAgain = true }
+        try index.take(batch)
+        #expect(try arrivals(index, "alpha") == [3, 2, 1])
+        let marks = "SELECT sum(stale) FROM part"
+        #expect(try files.open().statement(marks).integer() == 0)
+        let again = try open()
+        batch.rows = [batch.rows[1]]
+        try again.take(batch)
+        #expect(try arrivals(again, "alpha") == [3, 2, 1])
+        #expect(try files.open().statement(marks).integer() == 1)
+    }
+
     @Test func `of another store, or of what is not there, is not taken`() throws {
         try write(["alpha"], to: open())
         #expect(throws: StorageError.self) {
