@@ -49,28 +49,38 @@ extension Queries {
     /// Looks at what the index proposes, as much as one turn has room for, and answers, or asks for
     /// more.
     func found(_ candidates: SearchCandidates, for call: CallID) throws(StorageError) {
-        guard var waiting = search.calls[call] else { return }
-        guard let workspace = core.workspaces[waiting.workspace] else {
-            return try finishSearch(call, isCut: true)
-        }
-        var room = Limits.searchBytesPerTurn
-        var left = candidates.positions[...]
-        // The remaining candidates are proposed again.
-        while room > 0, let position = left.popFirst() {
-            if let hit = try hit(position, waiting, in: workspace, &room),
-                !waiting.take(hit, at: position)
-            {
-                return try finishSearch(call, isCut: true)
-            }
-            waiting.before = position
-            search.calls[call] = waiting
-        }
-        if left.isEmpty, candidates.isEnd { return try finishSearch(call, isCut: false) }
+        // Meanwhile out of the table: with two holders, each hit would copy all those before it.
+        guard var waiting = search.calls.removeValue(forKey: call) else { return }
+        let looked = try look(at: candidates.positions, &waiting)
+        search.calls[call] = waiting
+        guard looked.hasRoom else { return try finishSearch(call, isCut: true) }
+        if looked.isAll, candidates.isEnd { return try finishSearch(call, isCut: false) }
         if waiting.turns >= Limits.searchTurnsMax {
             search.calls[call]?.last = waiting.before
             return try finishSearch(call, isCut: true)
         }
         ask(call)
+    }
+
+    /// Takes what is found among candidates.
+    ///
+    /// - Returns: whether the page has room for more, and whether this turn had for all of them;
+    ///   the remaining candidates are proposed again.
+    private func look(
+        at candidates: [SearchPosition], _ waiting: inout SearchCall
+    ) throws(StorageError) -> (hasRoom: Bool, isAll: Bool) {
+        guard let workspace = core.workspaces[waiting.workspace] else { return (false, false) }
+        var room = Limits.searchBytesPerTurn
+        for position in candidates {
+            guard room > 0 else { return (true, false) }
+            if let hit = try hit(position, waiting, in: workspace, &room),
+                !waiting.take(hit, at: position)
+            {
+                return (false, false)
+            }
+            waiting.before = position
+        }
+        return (true, true)
     }
 
     /// The message at a position, if it matches and the caller may see it.
@@ -93,7 +103,7 @@ extension Queries {
         guard call.wantsMessages, own == position,
             call.author == nil
                 || core.membership.author(ofGrant: row.grant, in: workspace) == call.author,
-            let message = try object(of: row, in: workspace), let text = message.text
+            let message = try object(of: row, stored, in: workspace), let text = message.text
         else { return nil }
         let files = message.attachments.map(\.name)
         let whole = SearchRow.indexed(text, files)

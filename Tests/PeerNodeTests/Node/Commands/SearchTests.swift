@@ -98,6 +98,19 @@ struct `Searching` {
         #expect(try mina.texts(of: "zebra") == [])
     }
 
+    @Test func `reads the operation of each result once`() throws {
+        let mina = try talk("plan one", "no", "plan two", "plan three")
+        let operations = try #require(mina.host?.core).turn.store.operations
+        func reads(_ query: String) throws -> Int {
+            let before = operations.readCount
+            _ = try mina.search(query, ["kinds": ["message"]])
+            return operations.readCount - before
+        }
+        // The first one also has the index take what was said.
+        _ = try reads("plan")
+        #expect(try reads("plan") - reads("zebra") == 3)
+    }
+
     @Test func `finds the best first, if that is asked for`() throws {
         let mina = try talk(
             "a plan", "plan, plan and plan", "the plan is in a text that goes on and on and on",
@@ -133,10 +146,12 @@ struct `Searching` {
     @Test func `finds the best of the newest that a long history has`() throws {
         let mina = try bench.node("Mina")
         try mina.send("old plan plan plan plan")
-        for number in 0..<Limits.searchRankedMax { try mina.send("plan \(number)") }
+        try mina.send("plan and plan")
+        for number in 1..<Limits.searchRankedMax { try mina.send("plan \(number)") }
         let found = try mina.texts(of: "plan", ["order": "best", "kinds": ["message"]])
         #expect(found.count == 20)
         #expect(!found.contains("old plan plan plan plan"))
+        #expect(found.first == "plan and plan", "the oldest of those that are ranked")
     }
 
     @Test func `finds channels and people by their names`() throws {
