@@ -27,6 +27,10 @@ final class SearchIndex {
     private(set) var through: Int64 = 0
     /// All that arrived up to here is in the file.
     private var written: Int64 = 0
+    /// Whether tables may keep much memory from writing.
+    private var isSwollen = false
+    /// Times that they were freed of it, for tests.
+    private(set) var reloadCount = 0
 
     /// Changes with what is stored, and with how text is folded.
     static let version: Int32 = 4
@@ -34,6 +38,10 @@ final class SearchIndex {
     /// a segment that has to be merged with others; and a query has to wait for this many: 50 ms.
     private static let waitingMax = 4_096
     private static let waitingBytesMax = 1024 * 1024
+    /// Bytes of text in one write above which a table is freed of what it keeps from that. FTS5
+    /// collects words in a hash table that grows and never shrinks, and each question for the
+    /// beginning of a word walks through all of it, in every table.
+    private static let swellingBytes = 16 * 1024
     /// Operations without a message after which it is noted that they were looked at.
     private static let unwrittenMax: Int64 = 16_384
     /// The size of the log at which it is copied into the file.
@@ -140,6 +148,7 @@ final class SearchIndex {
         let ordered = waiting.map { (part: numbers.part(of: $0.position.arrival), row: $0) }
             .filter { $0.part >= oldest }
             .sorted { ($0.part, $0.row.position) < ($1.part, $1.row.position) }
+        if waitingBytes >= Self.swellingBytes { isSwollen = true }
         waiting = []
         waitingBytes = 0
         var table: (part: Int64, insert: Statement)?
@@ -269,6 +278,11 @@ final class SearchIndex {
     /// The newest messages that may be what is looked for.
     func find(_ question: SearchQuestion) throws(StorageError) -> SearchCandidates {
         if !waiting.isEmpty { try take(SearchBatch(through: through)) }
+        if isSwollen {
+            try connection.reloadSchema()
+            isSwollen = false
+            reloadCount += 1
+        }
         try connection.holdSnapshot()
         defer { connection.releaseSnapshot() }
         var found: [SearchPosition] = []

@@ -38,6 +38,28 @@ struct `A transaction` {
         #expect(try connection.ids() == [1])
     }
 
+    @Test func `cannot begin before and end after the schema is read again`() throws {
+        try connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+        func find(_ word: String) throws -> Int64? {
+            try connection.statement("SELECT count(*) FROM words WHERE words MATCH ?")
+                .integer(.text(word))
+        }
+        try connection.begin()
+        let insert = try connection.statement("INSERT INTO words VALUES(?)")
+        try insert.run("alpha")
+        #expect(failure { try connection.reloadSchema() }?.kind == .misuse)
+        try connection.commit()
+        try connection.holdSnapshot()
+        try connection.reloadSchema()
+        // What was prepared before goes on, and so does what was written.
+        #expect(try find("alpha") == 1)
+        try connection.begin()
+        try insert.run("beta")
+        try connection.commit()
+        #expect(try find("beta") == 1)
+        #expect(try connection.ids() == [])
+    }
+
     @Test func `counts changed rows`() throws {
         try connection.begin()
         for id in 1...5 { try connection.put(Int64(id)) }

@@ -137,6 +137,26 @@ struct `The search index` {
         #expect(try arrivals(index, "x OR and") == [])
     }
 
+    @Test func `frees tables of what they keep from a large write, before it is asked`() throws {
+        let index = try open()
+        try write((1...600).map { "word\($0) and a few others beside it" }, to: index)
+        #expect(index.reloadCount == 0)
+        #expect(try arrivals(index, "word60") == [600, 60])
+        #expect(try arrivals(index, "word6", limit: 1_000).count == 12)
+        #expect(index.reloadCount == 1)
+        // What is written and deleted afterwards goes the same way as before.
+        var batch = SearchBatch(through: 602)
+        batch.rows = [row(601, "word60 xylographcanary"), row(602, "word602")]
+        try index.take(batch)
+        #expect(try arrivals(index, "word60") == [602, 601, 600, 60])
+        #expect(index.reloadCount == 1)
+        batch = SearchBatch(through: 602)
+        batch.forgotten = [.init(time: 601, arrival: 601)]
+        try index.take(batch)
+        #expect(try arrivals(index, "word60") == [602, 600, 60])
+        #expect(!files.holds("xylographcanary"))
+    }
+
     // MARK: Across openings
 
     @Test func `goes on where it was`() throws {

@@ -48,6 +48,19 @@ extension Connection {
         _ = wsx_db_config(database.pointer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     }
 
+    /// Reads the schema again, and makes virtual tables anew: what they keep in memory from writing
+    /// is freed. Statements go on, and are prepared again as soon as they run.
+    ///
+    /// - Source: SQLite, "PRAGMA writable_schema", the value RESET.
+    /// - Throws: `.misuse` inside a transaction, in which virtual tables may hold what was written.
+    public func reloadSchema() throws(StorageError) {
+        guard !isInTransaction else {
+            throw StorageError(.misuse, "inside a transaction", statement: "writable_schema")
+        }
+        releaseSnapshot()
+        try execute("PRAGMA writable_schema = RESET")
+    }
+
     /// Pages in the log after the last commit through this connection.
     public var logFrameCount: Int { database.logFrameCount }
 
