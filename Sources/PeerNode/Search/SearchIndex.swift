@@ -119,7 +119,7 @@ final class SearchIndex {
     /// that are lost with the process come again, since the file says how far it knows.
     func take(_ batch: SearchBatch) throws(StorageError) {
         waiting += batch.rows
-        waitingBytes += batch.rows.reduce(0) { $0 + $1.indexed.utf8.count }
+        waitingBytes += batch.byteCount
         through = batch.through
         let forgets = !batch.forgotten.isEmpty || !batch.forgottenDocuments.isEmpty
         guard

@@ -141,6 +141,8 @@ struct SearchBatch: Sendable {
     var isUrgent = true
     /// Notes among the rows.
     var noteCount: Int { rows.count { $0.isNote } }
+    /// Bytes of the text of all rows.
+    var byteCount: Int { rows.reduce(0) { $0 + $1.indexed.utf8.count } }
     /// Whether it must survive a loss of power, because the caller will not ask again.
     var isFinal = false
 }

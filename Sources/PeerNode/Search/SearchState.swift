@@ -24,8 +24,8 @@ struct SearchState {
     var through: Int64 = 0
     /// The newest that it may know: in a file, or handed to it before its turn.
     var reached: Int64 = 0
-    /// Jobs that write, and have not been answered.
-    var writing = 0
+    /// Bytes of text in each batch that the index was handed and has not answered, the first first.
+    var handed: [Int] = []
     /// The newest arrival number when it was last looked at.
     var arrivalBefore: Int64 = 0
     /// Until when, on the monotonic clock, a sync in bulk goes before the index.
@@ -53,6 +53,12 @@ struct SearchState {
 
     /// Whether questions are taken, now or soon.
     var isUsed: Bool { standing == .open || standing == .opening }
+
+    /// Whether the index may be handed another batch before it has answered those that it has.
+    var hasRoom: Bool {
+        handed.count < Limits.searchBatchesMax
+            && handed.reduce(0, +) < Limits.searchHandedBytesMax
+    }
 }
 
 /// What the index has to do besides indexing new operations, as a home stores it across starts.

@@ -98,9 +98,11 @@ extension Limits {
     /// Operations that a search waits for until they are indexed: about 50 ms. What is missing
     /// beyond that is part of a bulk sync, and the answer says that it is incomplete.
     public static let searchAwaitedMax: Int64 = 4_096
-    /// Batches that the search index accepts before it has written the first: it writes them in one
-    /// transaction, so that decrypting and writing overlap.
-    public static let searchBatchesMax = 4
+    /// Batches that the search index accepts before it has answered the first. It writes some
+    /// thousand rows at once, 50 to 100 ms, and meanwhile as many are opened.
+    public static let searchBatchesMax = 32
+    /// Bytes of text in them above which it is handed no more: as many as it writes at once.
+    public static let searchHandedBytesMax = 1024 * 1024
     /// Decrypted contents that a turn caches until its end.
     public static let freshContentsMax = 32
     /// Messages that one turn decrypts to check candidates: about 2 ms.

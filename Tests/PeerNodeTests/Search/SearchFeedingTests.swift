@@ -8,9 +8,11 @@ import WorkspaceTestKit
 /// Batches are decrypted while the index writes earlier ones, but only a bounded number.
 struct `Feeding the search index` {
     /// A node that has said `count` things, and whose index is lost and not yet made again.
-    private func catchingUp(_ count: Int, on bench: CoreBench) throws -> BenchNode {
+    private func catchingUp(
+        _ count: Int, with more: String = "", on bench: CoreBench
+    ) throws -> BenchNode {
         let mina = try bench.node("Mina")
-        for number in 0..<count { try mina.send("plan \(number)") }
+        for number in 0..<count { try mina.send("plan \(number)" + more) }
         mina.kill()
         mina.searchFiles.remove()
         mina.holdsSearchJobs = true
@@ -32,7 +34,7 @@ struct `Feeding the search index` {
         // What is there at a start looks like a sync in bulk, after which it waits a moment.
         bench.advance(Limits.searchQuietMilliseconds)
         #expect(mina.heldSearchJobCount == Limits.searchBatchesMax)
-        #expect(core.queries.search.writing == Limits.searchBatchesMax)
+        #expect(core.queries.search.handed.count == Limits.searchBatchesMax)
         #expect(core.queries.search.through == Int64(Limits.searchBatchesMax * slice))
         // However long the index takes.
         bench.advance(60_000)
@@ -44,11 +46,32 @@ struct `Feeding the search index` {
         while mina.doSearchJob() {
             #expect(mina.heldSearchJobCount <= Limits.searchBatchesMax)
         }
-        #expect(core.queries.search.writing == 0)
+        #expect(core.queries.search.handed.isEmpty)
         #expect(core.queries.search.through == newest)
         mina.holdsSearchJobs = false
         #expect(try mina.search("\"plan 0\"")["complete"] == true)
         #expect(try mina.texts(of: "\"plan 0\"") == ["plan 0"])
+    }
+
+    @Test func `goes no further ahead than some bytes of text`() throws {
+        let bench = CoreBench()
+        let slice = Int(Limits.searchedPerTurnMax)
+        let more = String(repeating: " and so on", count: 1_500)
+        try #require(slice / 3 * more.utf8.count > Limits.searchHandedBytesMax)
+        let mina = try catchingUp(slice + slice / 4, with: more, on: bench)
+        let core = try #require(mina.host?.core)
+        bench.advance(Limits.searchQuietMilliseconds)
+        // The first slice alone has more of it.
+        #expect(mina.heldSearchJobCount == 1)
+        #expect(core.queries.search.through == Int64(slice))
+        mina.doSearchJob()
+        #expect(mina.heldSearchJobCount == 1)
+        #expect(core.queries.search.through == Int64(2 * slice))
+        while mina.doSearchJob() {}
+        #expect(core.queries.search.handed.isEmpty)
+        #expect(core.queries.search.through == core.turn.store.operations.arrival)
+        mina.holdsSearchJobs = false
+        #expect(try mina.search("\"plan 7\"", ["kinds": ["message"]]).items.count == 1)
     }
 
     /// A node whose index has everything, and from now on does nothing unasked.

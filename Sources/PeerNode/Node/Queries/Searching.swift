@@ -24,7 +24,7 @@ extension Queries {
     private func openSearch(_ place: SearchPlace, _ todo: SearchTodo) {
         search.generation += 1
         search.standing = .opening
-        search.writing = 0
+        search.handed = []
         search.live = []
         search.prepared = [:]
         search.unsettled = todo
@@ -61,7 +61,7 @@ extension Queries {
     }
 
     private func order(_ work: SearchJob.Work) {
-        if case .write = work { search.writing += 1 }
+        if case .write(let batch) = work { search.handed.append(batch.byteCount) }
         turn.emit(.search(SearchJob(generation: search.generation, work: work)))
     }
 
@@ -88,13 +88,13 @@ extension Queries {
             }
             for call in orderedSearches { try askFresh(call) }
         case .wrote:
-            search.writing -= 1
+            if !search.handed.isEmpty { search.handed.removeFirst() }
             settleSearch()
         case .found(let call, let candidates): try found(candidates, for: call)
         case .closed: break
         case .failed(let reason):
             search.standing = .broken
-            search.writing = 0
+            search.handed = []
             turn.emit(.log(.warning, "search.failed reason=\(reason)"))
             for call in orderedSearches { try finishSearch(call, isCut: true) }
         }
@@ -106,8 +106,7 @@ extension Queries {
     func feedSearch() throws(StorageError) {
         try followNotes()
         try storeSearchTodo()
-        guard search.standing == .open, home != nil, search.writing < Limits.searchBatchesMax
-        else { return }
+        guard search.standing == .open, home != nil, search.hasRoom else { return }
         let came = store.operations.arrival - search.arrivalBefore
         search.arrivalBefore = store.operations.arrival
         // Not while there is much to take in: a first sync comes first, unless somebody searches or
@@ -374,7 +373,7 @@ extension Queries {
 
     /// The index has everything that it was told to look at again, but for what waits here.
     private func settleSearch() {
-        guard search.writing == 0, !search.unsettled.isEmpty else { return }
+        guard search.handed.isEmpty, !search.unsettled.isEmpty else { return }
         var rest = SearchTodo()
         rest.again = search.again + search.notesAgain.sorted()
         rest.erased = search.erased
