@@ -9,7 +9,8 @@ enum SearchBench {
     private static let queries: [(name: String, query: String, raw: String)] = [
         ("common", "status", "status*"),
         ("rare", "zebra", "zebra*"),
-        ("cjk", "회의", "\"회의\""),
+        // unicode61 takes what stands between blanks for one word, which the two letters begin.
+        ("cjk", "회의", "회의*"),
         ("phrase", "\"release notes\"", "\"release notes\""),
         ("absent", "xylograph", "xylograph*"),
     ]
