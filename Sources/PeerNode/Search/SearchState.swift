@@ -41,6 +41,9 @@ struct SearchState {
     /// Rows for the newest arrival numbers, prepared on arrival, since their content was decrypted
     /// then. All are prepared again when something earlier changes.
     var prepared: [Int64: SearchRow?] = [:]
+    /// The last operation of each log that was read for the index: what comes next there is opened
+    /// with its id.
+    var lastRead = LastPlaces()
     /// Documents that were erased, by short number.
     var erased: [Int64] = []
     /// What `again` and `erased` held since the index was last known to be complete: after a crash

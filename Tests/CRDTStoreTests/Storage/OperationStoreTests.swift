@@ -49,6 +49,28 @@ struct `Stored operations` {
         }
     }
 
+    @Test func `are read in order of arrival, also beside one that cannot be read`() throws {
+        let (_, appended) = try StoredLog.put(log(5), in: store)
+        let arrivals = appended.map(\.arrival)
+        let operations = store.operations
+        for numbers in [1...9, 2...4, 7...9, 3...3] as [ClosedRange<Int64>] {
+            let before = operations.readCount
+            let found = try operations.operations(arrived: numbers)
+            #expect(found.map(\.place.arrival) == arrivals.filter(numbers.contains))
+            #expect(operations.readCount - before == found.count)
+            for one in found {
+                let alone = try #require(try operations.operation(one.place.arrival))
+                #expect(one.place == alone.place && one.entry == alone.entry)
+                #expect(one.document == alone.document && one.log == alone.log)
+                #expect(one.seen == alone.seen && one.grantNumber == alone.grantNumber)
+                #expect(one.isSignatureVerified == alone.isSignatureVerified)
+            }
+        }
+        try store.connection.statement("UPDATE operation SET sig = x'00' WHERE arr = ?")
+            .run(.integer(3))
+        #expect(try operations.operations(arrived: 1...5).map(\.place.arrival) == [1, 2, 4, 5])
+    }
+
     private func committed(_ store: NodeStore) throws -> NodeStore {
         try store.commit()
         return store

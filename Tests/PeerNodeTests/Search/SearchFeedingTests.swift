@@ -108,6 +108,75 @@ struct `Feeding the search index` {
     }
 }
 
+struct `Operations that are read ahead for the index` {
+    private let bench = CoreBench()
+
+    private func talk(_ count: Int) throws -> (BenchNode, OperationStore) {
+        let mina = try bench.node("Mina")
+        for number in 0..<count { try mina.send("plan \(number)") }
+        return (mina, try #require(mina.host?.core).turn.store.operations)
+    }
+
+    @Test func `are those that are read one by one, whatever is passed over`() throws {
+        let (_, operations) = try talk(40)
+        for step in [1, 2, 7, OperationsAhead.countMax, 40] as [Int64] {
+            for end in [operations.arrival, operations.arrival / 2, 1] {
+                var ahead = OperationsAhead(through: end)
+                for arrival in stride(from: 1, through: end, by: Int(step)) {
+                    let found = try ahead.operation(arrival, from: operations)
+                    #expect(try found?.place == operations.operation(arrival)?.place)
+                }
+            }
+        }
+    }
+
+    @Test func `are opened with the id before them, where it was read last`() throws {
+        let (_, operations) = try talk(40)
+        let places = try operations.operations(arrived: 1...operations.arrival).map(\.place)
+        var last = LastPlaces()
+        var known = 0
+        for place in places {
+            if let previous = last.previous(of: place) {
+                #expect(try previous == operations.previous(of: place))
+                known += 1
+            }
+            last.note(place)
+            #expect(last.previous(of: place) == nil, "it is not before itself")
+        }
+        #expect(known >= 39)
+        // Neither before the first one, nor where one was passed over.
+        #expect(try last.previous(of: #require(places.first)) == nil)
+        last = LastPlaces()
+        let branch = try #require(places.last).branch
+        let messages = places.filter { $0.branch == branch }
+        last.note(messages[0])
+        #expect(last.previous(of: messages[1]) == messages[0].link.id)
+        #expect(last.previous(of: messages[2]) == nil)
+    }
+
+    @Test func `are opened also where another operation is taken for the one before`() throws {
+        let (mina, operations) = try talk(3)
+        let all = try operations.operations(arrived: 1...operations.arrival)
+        try mina.inTurn { core, workspace in
+            let stored = try #require(
+                all.last { operation in
+                    let content = try? core.keys.content(of: operation, in: workspace)
+                    guard case .message(let message)? = content else { return false }
+                    return message.text == "plan 2"
+                })
+            let right = try operations.previous(of: stored.place)
+            for previous in [right, stored.place.link.id, nil] {
+                let content = try core.keys.content(of: stored, after: previous, in: workspace)
+                guard case .message(let message)? = content else {
+                    Issue.record("not opened after \(String(describing: previous))")
+                    continue
+                }
+                #expect(message.text == "plan 2")
+            }
+        }
+    }
+}
+
 /// Also where a key comes later than what is sealed under it.
 struct `Messages in the search index` {
     private let bench = CoreBench()

@@ -212,13 +212,41 @@ extension OperationStore {
         }
     }
 
-    private static let wholeOperation = readingOperation(payload: "payload")
-    private static let operationWithoutPayload = readingOperation(payload: "x''")
+    /// The operations with these arrival numbers, ascending: as `operation` for each of them, in one
+    /// question. Numbers that no operation has are left out.
+    public func operations(
+        arrived numbers: ClosedRange<Int64>
+    ) throws(StorageError) -> [StoredOperation] {
+        var found: [StoredOperation]
+        let sql = Self.operationsInOrder
+        do throws(StorageError) {
+            found = try connection.statement(sql).rows(
+                .integer(numbers.lowerBound), .integer(numbers.upperBound)
+            ) { (row) throws(StorageError) in
+                try storedOperation(row, sql, arrival: row.integer(13))
+            }
+            readCount &+= found.count
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+            // One by one, so that only what is damaged is left out.
+            found = []
+            for arrival in numbers {
+                if let operation = try operation(arrival) { found.append(operation) }
+            }
+        }
+        return found
+    }
 
-    private static func readingOperation(payload: String) -> String {
+    private static let wholeOperation = readingOperation("arr = ?")
+    private static let operationWithoutPayload = readingOperation("arr = ?", payload: "x''")
+    private static let operationsInOrder = readingOperation("arr BETWEEN ? AND ? ORDER BY arr")
+
+    private static func readingOperation(
+        _ condition: String, payload: String = "payload"
+    ) -> String {
         """
-        SELECT seq, kind, hlc, gid, kid, deps, \(payload), sig, sigok, lid, sort, id, seen
-        FROM operation WHERE arr = ?
+        SELECT seq, kind, hlc, gid, kid, deps, \(payload), sig, sigok, lid, sort, id, seen, arr
+        FROM operation WHERE \(condition)
         """
     }
 
@@ -227,20 +255,25 @@ extension OperationStore {
     ) throws(StorageError) -> StoredOperation? {
         let sql = hasPayload ? Self.wholeOperation : Self.operationWithoutPayload
         return try connection.statement(sql).firstRow(.integer(arrival)) {
-            (row) throws(StorageError) in
-            guard let branch = branches[row.integer(9)] else {
-                throw StorageError(.corrupt, "an operation of no log", statement: sql)
-            }
-            let entry = try entry(row, sql, arrival: arrival)
-            return StoredOperation(
-                place: StoredPlace(
-                    arrival: arrival, branch: branch.number,
-                    sequence: UInt64(bitPattern: row.integer(0)),
-                    link: ChainLink(id: try row.identifier32(11), timestamp: entry.timestamp),
-                    sort: row.integer(10)),
-                document: branch.document, log: branch.log, entry: entry, seen: row.integer(12),
-                grantNumber: row.integer(3), isSignatureVerified: row.integer(8) != 0)
+            (row) throws(StorageError) in try storedOperation(row, sql, arrival: arrival)
         }
+    }
+
+    private func storedOperation(
+        _ row: borrowing Row, _ sql: String, arrival: Int64
+    ) throws(StorageError) -> StoredOperation {
+        guard let branch = branches[row.integer(9)] else {
+            throw StorageError(.corrupt, "an operation of no log", statement: sql)
+        }
+        let entry = try entry(row, sql, arrival: arrival)
+        return StoredOperation(
+            place: StoredPlace(
+                arrival: arrival, branch: branch.number,
+                sequence: UInt64(bitPattern: row.integer(0)),
+                link: ChainLink(id: try row.identifier32(11), timestamp: entry.timestamp),
+                sort: row.integer(10)),
+            document: branch.document, log: branch.log, entry: entry, seen: row.integer(12),
+            grantNumber: row.integer(3), isSignatureVerified: row.integer(8) != 0)
     }
 
     /// The id of the operation before `place` in its log, `nil` at the log's start.

@@ -6,12 +6,17 @@ import WorkspaceModel
 extension KeySchedule {
     /// The header of a stored operation, as far as a sealed payload is bound to it.
     func header(of stored: StoredOperation) throws(StorageError) -> OperationHeader {
+        header(of: stored, after: try store.operations.previous(of: stored.place))
+    }
+
+    private func header(
+        of stored: StoredOperation, after previous: OperationID?
+    ) -> OperationHeader {
         let entry = stored.entry
         return OperationHeader(
             kind: entry.kind, document: stored.isRoot ? .zero : stored.log.document,
             device: stored.log.device, incarnation: stored.log.incarnation,
-            sequence: stored.place.sequence,
-            previous: try store.operations.previous(of: stored.place), timestamp: entry.timestamp,
+            sequence: stored.place.sequence, previous: previous, timestamp: entry.timestamp,
             grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
             payloadLength: 0, payloadHash: .zero)
     }
@@ -44,6 +49,12 @@ extension KeySchedule {
             noteLacked(header, keyID, in: workspace)
             return nil
         }
+        return content(of: header, payload: payload, under: key)
+    }
+
+    private func content(
+        of header: OperationHeader, payload: [UInt8], under key: SymmetricKey
+    ) -> ContentPayload? {
         guard
             let plaintext = SealedPayload.open(
                 payload, under: key, associatedData: header.associatedData)
@@ -75,6 +86,25 @@ extension KeySchedule {
             core.log.noteDamage(at: stored.place.sequence, of: stored.place.branch)
         }
         return nil
+    }
+
+    /// The content of a stored operation, where the one before it in its log was read lately.
+    ///
+    /// - Parameter previous: its id. What is sealed is bound to that id, so with another one nothing
+    ///   opens, and the right one is looked for.
+    func content(
+        of stored: StoredOperation, after previous: OperationID?, in workspace: Workspace
+    ) throws(StorageError) -> ContentPayload? {
+        let entry = stored.entry
+        if let previous, fresh.isEmpty, entry.absent == nil,
+            entry.kind == OperationKind.content.rawValue, let keyID = entry.keyID,
+            let key = contentKey(stored.log.document, keyID, in: workspace),
+            let content = content(
+                of: header(of: stored, after: previous), payload: entry.payload, under: key)
+        {
+            return content
+        }
+        return try content(of: stored, in: workspace)
     }
 
     /// Opens the boxes of operations that have taken effect. Others are never opened: a former

@@ -142,9 +142,14 @@ extension Queries {
     }
 
     /// The row of what the index comes to now.
-    private func nextRow(_ arrival: Int64) throws(StorageError) -> SearchRow? {
+    private func nextRow(
+        _ arrival: Int64, _ ahead: inout OperationsAhead
+    ) throws(StorageError) -> SearchRow? {
         if let known = search.prepared.removeValue(forKey: arrival) { return known }
-        return try searchRow(arrival)
+        guard let stored = try ahead.operation(arrival, from: store.operations) else { return nil }
+        let previous = search.lastRead.previous(of: stored.place)
+        search.lastRead.note(stored.place)
+        return try searchRow(of: stored, after: previous)
     }
 
     /// One batch: what has to be looked at again, what should not wait, and the next slice.
@@ -166,10 +171,13 @@ extension Queries {
             }
         }
         search.live = []
-        while batch.through < end, batch.noteCount < Limits.searchedNotesPerTurnMax {
+        var ahead = OperationsAhead(through: end)
+        var noteCount = batch.noteCount
+        while batch.through < end, noteCount < Limits.searchedNotesPerTurnMax {
             batch.through += 1
-            if var row = try nextRow(batch.through) {
+            if var row = try nextRow(batch.through, &ahead) {
                 row.isAgain = batch.through <= search.reached
+                if row.isNote { noteCount += 1 }
                 batch.rows.append(row)
             }
         }
@@ -185,12 +193,13 @@ extension Queries {
 
     /// A slice of the messages that have changed, with all documents that are gone.
     private func lookAgain(_ batch: inout SearchBatch) throws(StorageError) {
-        var count = 0
+        var (count, noteCount) = (0, 0)
         for position in search.again.prefix(Int(Limits.searchedPerTurnMax)) {
-            guard batch.noteCount < Limits.searchedNotesPerTurnMax else { break }
+            guard noteCount < Limits.searchedNotesPerTurnMax else { break }
             count += 1
             if var row = try searchRow(position.arrival) {
                 row.isAgain = true
+                if row.isNote { noteCount += 1 }
                 batch.rows.append(row)
             } else {
                 batch.forgotten.append(position)
@@ -204,14 +213,22 @@ extension Queries {
     /// The index row for an operation; `nil` for one that is neither a readable message nor a
     /// readable note.
     private func searchRow(_ arrival: Int64) throws(StorageError) -> SearchRow? {
-        guard let stored = try store.operations.operation(arrival),
-            stored.entry.kind == OperationKind.content.rawValue,
+        guard let stored = try store.operations.operation(arrival) else { return nil }
+        return try searchRow(of: stored)
+    }
+
+    /// - Parameter previous: the id of the operation before it in its log, where that is known.
+    private func searchRow(
+        of stored: StoredOperation, after previous: OperationID? = nil
+    ) throws(StorageError) -> SearchRow? {
+        let arrival = stored.place.arrival
+        guard stored.entry.kind == OperationKind.content.rawValue,
             let document = store.operations.document(numbered: stored.document),
             document.kind.holds(.messages),
             let workspace = core.workspaces[document.workspace], workspace.standing == .member,
             stored.entry.absent == nil, try store.view.redactions.deletion(of: arrival) == nil
         else { return nil }
-        let content = try core.keys.content(of: stored, in: workspace)
+        let content = try core.keys.content(of: stored, after: previous, in: workspace)
         if case .note(.creation)? = content { return try noteRow(of: stored, in: workspace) }
         guard case .message(let message)? = content else { return nil }
         let key = stored.messageKey
