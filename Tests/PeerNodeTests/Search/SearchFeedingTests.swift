@@ -53,6 +53,24 @@ struct `Feeding the search index` {
         #expect(try mina.texts(of: "\"plan 0\"") == ["plan 0"])
     }
 
+    @Test func `waits no longer, when somebody searches what it does not have`() throws {
+        let bench = CoreBench()
+        // More than a question waits for, besides the slice that goes before it.
+        let missing = Limits.searchAwaitedMax + Limits.searchedPerTurnMax
+        let mina = try catchingUp(Int(missing) / 2 + 1, on: bench)
+        let core = try #require(mina.host?.core)
+        #expect(mina.heldSearchJobCount == 0)
+        #expect(core.queries.search.quietAfter > mina.time.monotonic)
+        let call = mina.begin("search", ["query": "\"plan 0\"", "kinds": ["message"]])
+        #expect(core.queries.search.quietAfter <= mina.time.monotonic)
+        while mina.answer(to: call) == nil { try #require(mina.doSearchJob()) }
+        #expect(try #require(mina.answer(to: call)).get()["complete"] == false)
+        while mina.doSearchJob() {}
+        #expect(core.queries.search.through == core.turn.store.operations.arrival)
+        mina.holdsSearchJobs = false
+        #expect(try mina.texts(of: "\"plan 0\"") == ["plan 0"])
+    }
+
     @Test func `goes no further ahead than some bytes of text`() throws {
         let bench = CoreBench()
         let slice = Int(Limits.searchedPerTurnMax)

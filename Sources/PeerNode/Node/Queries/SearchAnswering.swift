@@ -12,6 +12,8 @@ extension Queries {
         let missing = newest - search.through
         guard (1...Limits.searchAwaitedMax).contains(missing) else {
             search.calls[call]?.isBehind = missing > 0
+            // Somebody searches: what is missing does not wait for a quieter moment.
+            if missing > 0 { search.quietAfter = time.monotonic }
             return ask(call)
         }
         search.calls[call]?.awaited = newest
