@@ -53,8 +53,10 @@ struct JSONParser {
     let bytes: [UInt8]
     var index = 0
 
-    /// Members of an object from which names are looked up in a set instead of one by one.
-    private static let manyMembers = 16
+    /// Members of an object from which names are looked up in a set instead of one by one. More than
+    /// a message has: most of its names differ in length already, while a set takes an allocation
+    /// for each of them.
+    private static let manyMembers = 32
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 

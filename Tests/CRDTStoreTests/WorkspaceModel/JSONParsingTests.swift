@@ -101,6 +101,19 @@ struct `A JSON document` {
         #expect(try JSONValue(parsing: text).text == text)
     }
 
+    @Test func `refuses a name twice among any number of members`() throws {
+        for count in 1...70 {
+            let members = (0..<count).map { "\"k\($0)\":0" }
+            let text = "{" + members.joined(separator: ",") + "}"
+            #expect(try JSONValue(parsing: text).text == text)
+            for twice in [members[0], members[count / 2], members[count - 1]] {
+                let more = "{" + (members + [twice]).joined(separator: ",") + "}"
+                let error = #expect(throws: JSONError.self) { try JSONValue(parsing: more) }
+                #expect(error?.reason == .duplicateKey, "\(count) members")
+            }
+        }
+    }
+
     @Test func `refuses a name twice among very many, quickly`() throws {
         let names = (0..<50_000).map { "\"k\($0)\":0" }.joined(separator: ",")
         #expect(try JSONValue(parsing: "{\(names)}").objectValue?.members.count == 50_000)
