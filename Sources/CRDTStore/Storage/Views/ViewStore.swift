@@ -330,8 +330,11 @@ public final class ViewStore {
     }
 
     /// How many visible messages of these documents reply to this one.
+    ///
+    /// - Parameter documents: their short numbers, made only where something replies to a message
+    ///   that is as new.
     public func replyCount(
-        to key: MessageKey, in documents: Set<Int64>
+        to key: MessageKey, in documents: @autoclosure () -> Set<Int64>
     ) throws(StorageError) -> Int64 {
         let sql = """
             SELECT count(*) FROM message INDEXED BY message_thread
@@ -340,7 +343,7 @@ public final class ViewStore {
         let root = Int64(bitPattern: key.timestamp.rawValue)
         guard try root <= lastRoot() else { return 0 }
         var count: Int64 = 0
-        for document in documents {
+        for document in documents() {
             count +=
                 try connection.statement(sql).integer(
                     .integer(root), .integer(Int64(bitPattern: key.idPrefix)),

@@ -193,9 +193,10 @@ extension Queries {
         guard let document = store.operations.document(numbered: row.document)?.id,
             let author = core.membership.author(ofGrant: row.grant, in: workspace)
         else { return nil }
+        let channel = self.channel(row.document, in: workspace)
         var object = MessageObject(
             id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
-            channel: core.channels.publicID(ofChannel: document, in: workspace),
+            channel: channel?.publicID ?? PublicID.channel(document),
             author: core.membership.person(author, in: workspace),
             at: Int64(row.key.timestamp.milliseconds), text: nil)
         object.isTimeDoubtful = isDoubtful(row.key.timestamp, seen: stored.seen, in: workspace)
@@ -215,11 +216,9 @@ extension Queries {
             object.version = PublicID.operation(stored.place.link.id)
             object.isBot = message.isBot
             object.attachments = try attachments(
-                of: message, row.key, copies: workspace.channel(numbered: row.document)?.copies ?? 0
-            )
+                of: message, row.key, copies: channel?.copies ?? 0)
         }
         // Anybody may name anything as what they reply to.
-        let channel = self.channel(row.document, in: workspace)
         object.replies = try store.view.replyCount(
             to: row.key, in: Set([row.document] + (channel.map { [$0.number] + $0.others } ?? [])))
         // A deleted message has no text any more, whatever annotations it has.
