@@ -85,6 +85,28 @@ struct `Operations that a turn has stored` {
                 == gone.operation.payload)
     }
 
+    @Test func `give their credible time without being read again, in later turns too`() throws {
+        let (branch, appended) = try StoredLog.put(log, in: store)
+        func time(_ place: Int) throws -> (time: HybridTimestamp?, statements: Int) {
+            let before = store.connection.statementCount
+            let time = try store.operations.credibleTime(at: appended[place].arrival)
+            return (time, store.connection.statementCount - before)
+        }
+        let written = appended[0].operation.header.timestamp
+        let credible = try time(0)
+        #expect(try #require(credible.time) <= written && credible.statements == 1)
+        store.operations.keepRecent()
+        #expect(try time(0) == (credible.time, 0))
+        store.operations.forgetRecent()
+        #expect(try time(0) == (credible.time, 0))
+        #expect(try time(1).statements == 1 && time(1).statements == 0)
+        // Rows have changed, and one has gone.
+        try store.operations.cut(branch, behind: 1)
+        #expect(try time(0) == (credible.time, 1))
+        try store.operations.cut(branch, behind: nil)
+        for _ in 0..<2 { #expect(try time(0) == (nil, 1)) }
+    }
+
     @Test func `are not there any more where their log was cut`() throws {
         store.operations.keepRecent()
         let (branch, appended) = try StoredLog.put(log, in: store)

@@ -48,6 +48,61 @@ struct `Registers of your own documents` {
         #expect(results[0] == expected.values.sorted { $0.place < $1.place })
     }
 
+    /// How many statements `body` runs.
+    private static func cost<Value>(
+        in store: NodeStore, _ body: () throws -> Value
+    ) rethrows -> (value: Value, statements: Int) {
+        let before = store.connection.statementCount
+        let value = try body()
+        return (value, store.connection.statementCount - before)
+    }
+
+    @Test func `are read once where they say what was read, until they change`() throws {
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let own = store.view.own
+        let marker = Self.register(.read, 1, hlc: 5, id: 1, key: 90)
+        let later = Self.register(.read, 1, hlc: 6, id: 2, key: 91)
+        func read() throws -> (value: ViewStore.Register?, statements: Int) {
+            try Self.cost(in: store) { try own.register(marker.place) }
+        }
+        // That there is none is known too.
+        for statements in [1, 0, 0] { #expect(try read() == (nil, statements)) }
+        try own.fold(marker)
+        for statements in [1, 0] { #expect(try read() == (marker, statements)) }
+        try own.fold(later)
+        #expect(try read() == (later, 1))
+        try own.remove(marker.place)
+        #expect(try read() == (nil, 1))
+        try own.put(marker)
+        #expect(try read() == (marker, 1))
+        try own.clearRegisters(of: 1)
+        #expect(try read() == (nil, 1))
+        try own.put(marker)
+        #expect(try read() == (marker, 1))
+        try store.view.clear()
+        #expect(try read() == (nil, 1))
+    }
+
+    @Test func `of many conversations are known, if not all at once`() throws {
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let markers = (0..<600).map { number in
+            ViewStore.Register(
+                .init(
+                    workspace: 1, kind: .read,
+                    subject: [UInt8(number / 256), UInt8(number % 256)]
+                        + [UInt8](repeating: 0, count: 14)),
+                at: HybridTimestamp(rawValue: 1), by: .zero, arrival: Int64(number))
+        }
+        for marker in markers { try store.view.own.put(marker) }
+        for _ in 0..<2 {
+            for marker in markers {
+                #expect(try store.view.own.register(marker.place) == marker)
+            }
+        }
+    }
+
     @Test func `hold the largest key that was read, and else the latest word`() throws {
         let store = try NodeStore.inMemory()
         try store.begin()

@@ -138,14 +138,14 @@ extension OperationStore {
     /// `Limits.credibleLeadMillisecondsMax` after its arrival counts as the time of arrival. `nil`
     /// if no operation has this arrival number.
     public func credibleTime(at arrival: Int64) throws(StorageError) -> HybridTimestamp? {
-        if let newest = recent.newest, newest.place.arrival == arrival {
-            return newest.place.link.timestamp.credible(at: newest.seen)
-        }
-        return try connection.statement("SELECT hlc, seen FROM operation WHERE arr = ?")
+        if let known = recent.time(at: arrival) { return known }
+        let time = try connection.statement("SELECT hlc, seen FROM operation WHERE arr = ?")
             .firstRow(.integer(arrival)) { row in
                 HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0)))
                     .credible(at: UInt64(max(row.integer(1), 0)))
             }
+        recent.keep(time, at: arrival)
+        return time
     }
 
     /// The stored operation of `reference`, in `document` of a workspace.

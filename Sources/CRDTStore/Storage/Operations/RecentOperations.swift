@@ -17,6 +17,23 @@ struct RecentOperations {
     var newest: Newest?
     /// Operations stored since `begin()`, by arrival number; `nil` while nothing is cached.
     private var operations: [Int64: StoredOperation]?
+    /// Credible times that were asked for since a row changed, by arrival number. Few are, again
+    /// and again: those at which this person joined a conversation.
+    private var times: [Int64: HybridTimestamp] = [:]
+
+    /// The credible time of an operation, if it is known.
+    func time(at arrival: Int64) -> HybridTimestamp? {
+        if let newest, newest.place.arrival == arrival {
+            return newest.place.link.timestamp.credible(at: newest.seen)
+        }
+        return times[arrival]
+    }
+
+    /// Keeps a credible time that was read, beyond the turn.
+    mutating func keep(_ time: HybridTimestamp?, at arrival: Int64) {
+        if times.count >= Self.max.count { times = [:] }
+        times[arrival] = time
+    }
 
     subscript(arrival: Int64) -> StoredOperation? { operations?[arrival] }
 
@@ -32,6 +49,7 @@ struct RecentOperations {
     /// Drops cached rows that have changed.
     mutating func forget() {
         newest = nil
+        times = [:]
         if operations != nil { begin() }
     }
 

@@ -86,6 +86,10 @@ public final class Connection {
     /// The rows changed by all statements since the store was opened: a measure of work.
     public var totalChangedRowCount: Int { Int(sqlite3_total_changes64(database.pointer)) }
 
+    /// Statements that were run since the store was opened, without BEGIN, COMMIT and the like:
+    /// another measure of work.
+    public var statementCount: Int { database.statementCount }
+
     // MARK: Transactions
 
     /// Whether a transaction is open. SQLite may have rolled it back by itself.

@@ -20,6 +20,9 @@ final class DatabaseHandle {
     /// Commits that wrote to the log, each with its fsync.
     var loggedCommitCount = 0
 
+    /// Statements that were run, without BEGIN, COMMIT and the like.
+    var statementCount = 0
+
     /// Writing statements until the injected failure; negative for never.
     var stepsUntilFault = -1
     var stepFault: Fault?

@@ -239,6 +239,7 @@ extension Statement {
         } else if database.readFault != nil {
             try database.strikeReadFault(sql)
         }
+        database.statementCount &+= 1
         isRunning = true
     }
 

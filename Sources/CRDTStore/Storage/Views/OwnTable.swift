@@ -51,8 +51,9 @@ public final class OwnTable {
     public func register(_ place: ViewStore.Register.Place) throws(StorageError) -> ViewStore
         .Register?
     {
+        if let known = memory.marker(place) { return known }
         guard try mayBeSet(place) else { return nil }
-        return try connection.statement(
+        let found = try connection.statement(
             """
             SELECT hlc, id, arr, key_hlc, key_id FROM self_register
                 WHERE workspace = ? AND kind = ? AND subject = ?
@@ -65,6 +66,8 @@ public final class OwnTable {
                 by: try row.identifier32(1), arrival: row.integer(2),
                 key: row.optionalInteger(3).map { ViewStore.messageKey($0, row.integer(4)) })
         }
+        memory.keepMarker(found, at: place)
+        return found
     }
 
     /// Whether there may be a register at a place. Stars have message names as subjects, so
@@ -136,7 +139,7 @@ public final class OwnTable {
 
     /// Removes every register of a workspace.
     public func clearRegisters(of workspace: Int64) throws(StorageError) {
-        memory.changes.isEverything = true
+        memory.forgetMarkers()
         for table in ["self_register", "setting", "setting_past", "read_frontier"] {
             try connection.statement("DELETE FROM \(table) WHERE workspace = ?")
                 .run(.integer(workspace))

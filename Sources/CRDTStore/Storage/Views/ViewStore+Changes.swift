@@ -31,9 +31,35 @@ final class ViewMemory {
     var repliedThrough: Int64?
     /// The same for starred messages, by workspace.
     var starredThrough: [Int64: [UInt8]] = [:]
+    /// Read markers as their rows have them, `nil` for none: each message of others is compared
+    /// with the one of its conversation.
+    private var markers: [ViewStore.Register.Place: ViewStore.Register?] = [:]
+
+    /// More conversations than are usually written in at a time.
+    private static let markersMax = 256
 
     func noteMarker(_ place: ViewStore.Register.Place) {
-        if place.kind == .read { changes.markers.insert(place.subject) }
+        guard place.kind == .read else { return }
+        changes.markers.insert(place.subject)
+        markers[place] = nil
+    }
+
+    /// The row of a read marker, if it was read since it changed.
+    func marker(_ place: ViewStore.Register.Place) -> ViewStore.Register?? {
+        place.kind == .read ? markers[place] : nil
+    }
+
+    /// Caches what the row of a read marker says.
+    func keepMarker(_ marker: ViewStore.Register?, at place: ViewStore.Register.Place) {
+        guard place.kind == .read else { return }
+        if markers.count >= Self.markersMax { markers = [:] }
+        markers.updateValue(marker, forKey: place)
+    }
+
+    /// The rows of a whole workspace, or of all, are removed.
+    func forgetMarkers() {
+        changes.isEverything = true
+        markers = [:]
     }
 
     /// Something other than a new message has changed in a document.

@@ -410,7 +410,7 @@ extension ViewStore {
 
     /// Removes the whole view, to fold it again.
     public func clear() throws(StorageError) {
-        memory.changes.isEverything = true
+        memory.forgetMarkers()
         notes.forget(nil)
         memory.unreadCounts = [:]
         for table in Self.tablesOfDocument + Self.tablesOfPerson {

@@ -43,14 +43,14 @@ extension OwnDocuments {
     ) throws(StorageError) -> LateLimit? {
         guard let channel = workspace.channel(numbered: document),
             let name = channel.conversation,
-            let beginning = try beginning(channel, workspace),
-            let upTo = try readUpTo(channel, in: workspace)
+            let beginning = try beginning(channel, workspace)
         else { return nil }
         let place = place(.read, name, in: workspace)
+        let marker = try marker(place, in: workspace)
         return LateLimit(
-            place: place, upTo: upTo, beginning: beginning,
+            place: place, upTo: Self.end(of: marker, since: beginning), beginning: beginning,
             pending: workspace.own.readMarks.pending[name]?.frontier ?? ReadFrontier(),
-            isUnmarked: try marker(place, in: workspace) == nil)
+            isUnmarked: marker == nil)
     }
 
     /// Has to be called when a message was folded: records whether it is late.

@@ -81,8 +81,14 @@ extension OwnDocuments {
     ) throws(StorageError) -> MessageKey? {
         guard let name = channel.conversation, let beginning = try beginning(channel, workspace)
         else { return nil }
-        let key = MessageKey(timestamp: beginning, idPrefix: .max)
-        return max(key, try marker(place(.read, name, in: workspace), in: workspace) ?? key)
+        return Self.end(
+            of: try marker(place(.read, name, in: workspace), in: workspace), since: beginning)
+    }
+
+    /// Up to where counts as read what a marker says, of a conversation joined at `beginning`.
+    static func end(of marker: MessageKey?, since beginning: HybridTimestamp) -> MessageKey {
+        let first = MessageKey(timestamp: beginning, idPrefix: .max)
+        return max(first, marker ?? first)
     }
 
     /// When the local member joined a conversation; `nil` where they are not in it.
