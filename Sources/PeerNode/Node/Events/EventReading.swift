@@ -35,12 +35,14 @@ extension Events {
         var reading = EventReading(last: sequence)
         guard sequence < newestEvent else { return reading }
         var used = 0
-        if let gap = try gap(after: sequence) {
+        var page = try store.events.events(after: sequence, limit: Self.pageMax)
+        // Of a table that still has the next row, nothing has to be asked. The rows behind a gap are
+        // the first ones there are.
+        if page.first?.sequence != sequence + 1, let gap = try gap(after: sequence) {
             reading.events.append((gap.event, 256))
             reading.last = gap.last
         }
         while reading.rows < rows {
-            let page = try store.events.events(after: reading.last, limit: Self.pageMax)
             for row in page {
                 guard row.sequence <= newestEvent else { return reading }
                 reading.end = .full
@@ -59,6 +61,8 @@ extension Events {
                 reading.rows += 1
             }
             guard page.count == Self.pageMax else { return reading }
+            guard reading.rows < rows else { break }
+            page = try store.events.events(after: reading.last, limit: Self.pageMax)
         }
         reading.end = .pause
         return reading

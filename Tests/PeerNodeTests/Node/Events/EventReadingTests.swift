@@ -45,6 +45,26 @@ struct `Events of a long table` {
         #expect(!host.looksForEvents(for: 7) && !host.looksForEvents(for: 8))
     }
 
+    @Test func `are read by one statement where the next row is there`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        defer { withExtendedLifetime(bench) {} }
+        let host = try #require(mina.host)
+        let connection = try #require(mina.connection)
+        try mina.ok("events.subscribe", ["types": Self.types, "since": "latest"], on: 7)
+        func cost() throws -> Int {
+            // Of no interest, so that no object is made of it.
+            try host.core.turn.write()
+            try host.core.turn.record(.syncCaughtUp, workspace: nil)
+            try host.core.turn.store.commit()
+            let before = connection.statementCount
+            #expect(host.events(for: 7, room: 1 << 20).isEmpty)
+            return connection.statementCount - before
+        }
+        // Another one holds the snapshot.
+        for _ in 0..<3 { #expect(try cost() == 2) }
+    }
+
     @Test func `are looked at by all streams of a connection in turn`() throws {
         let (bench, mina, core) = try longTable()
         defer { withExtendedLifetime(bench) {} }
