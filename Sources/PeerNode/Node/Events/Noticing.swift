@@ -9,6 +9,8 @@ struct NoticeState {
     var passedOver = 0
     /// How often the command has failed since it last did not.
     var failures = 0
+    /// Whether no command is known to be stored.
+    var hasNoCommand = false
 }
 
 /// Notifies the owner of messages, by running the notice command for each.
@@ -171,6 +173,7 @@ extension Events {
                     .badRequest, "'command' contains a zero byte", hint: nil, reason: "bad_text",
                     fields: [.init(name: "command", reason: "form")])
             }
+            notices.hasNoCommand = false
             try stored { () throws(StorageError) in
                 try write()
                 // Sealed: it may contain a password, and somebody who can only write to the disk
@@ -188,12 +191,20 @@ extension Events {
 
     /// The command that runs for each notice on this node; `nil` without one.
     func noticeCommand() throws(StorageError) -> String? {
-        guard let home, let sealed = try store.registry.value(Self.commandName) else {
+        guard let home, let sealed = try sealedNoticeCommand() else {
             return environment.notices.command
         }
         // An empty command disables notices, whatever the settings say.
         guard let bytes = home.open(sealed, name: Array(Self.commandName.utf8)), !bytes.isEmpty
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// What is stored of it. That nothing is stays known: each turn with a message of others asks.
+    private func sealedNoticeCommand() throws(StorageError) -> [UInt8]? {
+        guard !notices.hasNoCommand else { return nil }
+        let sealed = try store.registry.value(Self.commandName)
+        notices.hasNoCommand = sealed == nil
+        return sealed
     }
 }

@@ -72,6 +72,23 @@ struct `A notice` {
         #expect(NoticeDefaults(level: nil, command: "")?.command == nil)
     }
 
+    @Test func `has no command that each message looks for in the store`() throws {
+        let table = try Table()
+        let events = try #require(table.bob.host).core.events
+        let connection = try #require(table.bob.connection)
+        func cost() throws -> Int {
+            let before = connection.statementCount
+            _ = try events.noticeCommand()
+            return connection.statementCount - before
+        }
+        try table.ada.send("to nobody")
+        #expect(try cost() == 0)
+        try table.bob.ok("notify.command", ["command": "show it"])
+        #expect(try cost() == 1)
+        try table.ada.send("one")
+        #expect(texts(table.bob) == ["one"])
+    }
+
     struct Wish: Sendable, CustomTestStringConvertible {
         let workspace: String?
         let channel: String?
