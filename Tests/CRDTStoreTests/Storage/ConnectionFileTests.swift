@@ -151,6 +151,40 @@ struct `A store on disk` {
         #expect(try !connection.checkpoint(.truncate).isBlocked, "rollback() let it go")
     }
 
+    @Test func `writes on the newest state, though its snapshot is an older one`() throws {
+        let connection = try made([1])
+        let other = try Connection(path: path, mode: .main)
+        for round in 1...3 as ClosedRange<Int64> {
+            try connection.holdSnapshot()
+            try other.commit([10 * round])
+            #expect(try connection.ids().last != 10 * round, "the snapshot is older")
+            try connection.begin()
+            #expect(try connection.ids().last == 10 * round, "and let go of")
+            try connection.put(10 * round + 1)
+            try connection.commit()
+            #expect(try other.ids().suffix(2) == [10 * round, 10 * round + 1])
+        }
+        #expect(try !other.checkpoint(.truncate).isBlocked)
+    }
+
+    @Test func `begins no transaction where another one is under way, with or without a snapshot`()
+        throws
+    {
+        let connection = try made([1])
+        let other = try Connection(path: path, mode: .main)
+        try other.begin()
+        try other.put(2)
+        for holds in [false, true] {
+            if holds { try connection.holdSnapshot() }
+            #expect(throws: StorageError.self) { try connection.begin() }
+            #expect(!connection.isInTransaction)
+        }
+        try other.commit()
+        #expect(try !other.checkpoint(.truncate).isBlocked, "no snapshot is left")
+        try connection.commit([3])
+        #expect(try other.ids() == [1, 2, 3])
+    }
+
     @Test func `forgets deleted bytes after a checkpoint`() throws {
         let connection = try made()
         let secret = [UInt8]("the words that are to be forgotten".utf8)

@@ -112,10 +112,22 @@ public final class Connection {
             database.settle(error)
             throw error
         }
-        releaseSnapshot()
-        try statement("BEGIN IMMEDIATE").runControl()
+        try beginOnSnapshot()
         database.mayWrite = true
         database.isTransactionLost = false
+    }
+
+    /// A held snapshot becomes the transaction's: its lock stays, instead of being dropped and taken
+    /// again. SQLite refuses that where another connection has written since; then the transaction
+    /// begins on what is there now.
+    private func beginOnSnapshot() throws(StorageError) {
+        defer { releaseSnapshot() }
+        let begin = try statement("BEGIN IMMEDIATE")
+        do throws(StorageError) { try begin.runControl() } catch {
+            guard snapshot?.isRunning == true, !database.isInTransaction else { throw error }
+            releaseSnapshot()
+            try begin.runControl()
+        }
     }
 
     /// Commits the transaction: one fsync.
