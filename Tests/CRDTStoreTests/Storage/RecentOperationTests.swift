@@ -85,6 +85,35 @@ struct `Operations that a turn has stored` {
                 == gone.operation.payload)
     }
 
+    @Test func `are not looked for under a number that only says what is kept of a log`() throws {
+        func cost(_ arrival: Int64) throws -> Int {
+            let before = store.connection.statementCount
+            #expect(try store.operations.operation(arrival) == nil)
+            return store.connection.statementCount - before
+        }
+        func keep(_ operation: OperationStore.Appended, of branch: Int64) -> Int64 {
+            store.operations.setKept(
+                .init(
+                    sequence: operation.operation.header.sequence, id: operation.operation.id),
+                of: branch)
+            return store.operations.arrival
+        }
+        store.operations.keepRecent()
+        let (branch, appended) = try StoredLog.put(log, in: store)
+        let first = keep(appended[0], of: branch)
+        let second = keep(appended[1], of: branch)
+        #expect(first == appended[6].arrival + 1 && second == first + 1)
+        #expect(try cost(first) == 0 && cost(second) == 0 && cost(second + 1) == 1)
+        #expect(try store.operations.operation(appended[6].arrival) != nil)
+        // In the next turn the file is asked.
+        store.operations.forgetRecent()
+        store.operations.keepRecent()
+        #expect(try cost(first) == 1)
+        // What is taken while nothing is cached is not noted.
+        store.operations.forgetRecent()
+        #expect(try cost(keep(appended[2], of: branch)) == 1)
+    }
+
     @Test func `give their credible time without being read again, in later turns too`() throws {
         let (branch, appended) = try StoredLog.put(log, in: store)
         func time(_ place: Int) throws -> (time: HybridTimestamp?, statements: Int) {

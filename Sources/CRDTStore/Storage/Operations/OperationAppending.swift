@@ -181,6 +181,7 @@ extension OperationStore {
         guard let branch = branches[number], branch.kept != kept else { return }
         // It gets a number, so that "changed since" also finds moves without new operations.
         arrival += 1
+        recent.note(unused: arrival)
         branches[number]?.kept = kept
         branches[number]?.changedArrival = arrival
         newestChange = arrival

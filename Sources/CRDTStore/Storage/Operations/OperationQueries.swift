@@ -198,6 +198,7 @@ extension OperationStore {
     ) throws(StorageError) -> StoredOperation? {
         readCount &+= 1
         if let known = recent[arrival] { return known }
+        if recent.isUnused(arrival) { return nil }
         do throws(StorageError) {
             return try readOperation(arrival, hasPayload)
         } catch {

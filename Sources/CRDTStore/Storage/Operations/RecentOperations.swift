@@ -17,6 +17,8 @@ struct RecentOperations {
     var newest: Newest?
     /// Operations stored since `begin()`, by arrival number; `nil` while nothing is cached.
     private var operations: [Int64: StoredOperation]?
+    /// Arrival numbers that no operation has, taken since `begin()`.
+    private var unused: [Int64] = []
     /// Credible times that were asked for since a row changed, by arrival number. Few are, again
     /// and again: those at which this person joined a conversation.
     private var times: [Int64: HybridTimestamp] = [:]
@@ -37,8 +39,17 @@ struct RecentOperations {
 
     subscript(arrival: Int64) -> StoredOperation? { operations?[arrival] }
 
+    /// Whether this arrival number is known to belong to no operation.
+    func isUnused(_ arrival: Int64) -> Bool { unused.contains(arrival) }
+
+    /// Notes an arrival number that was taken without an operation, while there is room.
+    mutating func note(unused arrival: Int64) {
+        if operations != nil, unused.count < Self.max.count { unused.append(arrival) }
+    }
+
     /// Starts caching.
     mutating func begin() {
+        unused.removeAll(keepingCapacity: true)
         guard operations?.isEmpty != true else { return }
         operations = [:]
     }
