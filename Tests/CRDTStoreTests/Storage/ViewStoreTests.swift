@@ -63,6 +63,63 @@ struct `The view of a channel` {
         #expect(try view.replyCount(to: rows[0].key, in: [1]) == 0)
     }
 
+    /// The message of the first row, and how many statements it takes to get it.
+    private func first() throws -> (row: Row?, statements: Int) {
+        let before = store.connection.statementCount
+        let row = try view.message(arrival: 1, sort: 10, document: 1)
+        return (row, store.connection.statementCount - before)
+    }
+
+    @Test func `gives messages of this turn without asking for them, as they are stored`() throws {
+        view.keepRecent()
+        for visibility in [ViewStore.Visibility.shown, .refused, .hidden, .shown] {
+            var row = Self.row(1, thread: Self.row(7).key)
+            row.isMention = visibility == .shown
+            try view.fold(row, as: visibility)
+            let kept = try first()
+            #expect(kept.statements == (visibility == .shown ? 0 : 1))
+            view.forgetRecent()
+            let read = try first()
+            #expect(kept.row == read.row && read.statements == 1)
+            view.keepRecent()
+        }
+        try view.fold(Self.row(1), as: .shown)
+        #expect(try view.message(arrival: 1, sort: 11, document: 1) == nil)
+        #expect(try view.message(arrival: 1, sort: 10, document: 2) == nil)
+        // In the next turn it is asked for.
+        view.keepRecent()
+        #expect(try first().statements == 1)
+        // More than a turn usually has.
+        let rows = (Int64(1)...200).map { Self.row($0) }
+        for row in rows { try view.fold(row, as: .shown) }
+        for row in rows {
+            let arrival = row.position.arrival
+            #expect(try view.message(arrival: arrival, sort: arrival * 10, document: 1) == row)
+        }
+    }
+
+    @Test func `asks again for a message of this turn that was changed`() throws {
+        let row = Self.row(1)
+        let changes: [(ViewStore) throws -> Void] = [
+            { try $0.setMention(true, of: row) },
+            { try $0.setVisibility(.refused, of: [row.position], in: 1) },
+            { try $0.setVisibility(.hidden, of: [row.position], in: 1) },
+            { try $0.remove([row.position], in: 1) },
+            { try $0.remove(at: row.position, in: 1) },
+            { try $0.clear(1) },
+            { try $0.clear() },
+        ]
+        for (number, change) in changes.enumerated() {
+            view.keepRecent()
+            try view.fold(row, as: .shown)
+            #expect(try first().statements == 0)
+            try change(view)
+            let found = try first()
+            #expect(found.statements == 1, "change \(number)")
+            #expect(found.row != row, "change \(number)")
+        }
+    }
+
     @Test func `hides what its grant does not carry`() throws {
         let root = Self.row(1)
         try view.fold(root, as: .shown)

@@ -139,7 +139,7 @@ public final class OwnTable {
 
     /// Removes every register of a workspace.
     public func clearRegisters(of workspace: Int64) throws(StorageError) {
-        memory.forgetMarkers()
+        memory.forgetRows()
         for table in ["self_register", "setting", "setting_past", "read_frontier"] {
             try connection.statement("DELETE FROM \(table) WHERE workspace = ?")
                 .run(.integer(workspace))

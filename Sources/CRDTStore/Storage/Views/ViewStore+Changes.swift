@@ -57,13 +57,48 @@ final class ViewMemory {
     }
 
     /// The rows of a whole workspace, or of all, are removed.
-    func forgetMarkers() {
+    func forgetRows() {
         changes.isEverything = true
         markers = [:]
+        if messages != nil { messages = [:] }
+    }
+
+    /// Messages shown since `keepRecent()`, by arrival number; `nil` while none are cached.
+    private var messages: [Int64: ViewStore.MessageRow]?
+
+    /// More than a person writes in one turn.
+    private static let messagesMax = 64
+
+    /// Starts the cache of messages anew, or ends it.
+    func keepMessages(_ keeps: Bool) {
+        guard keeps else { return messages = nil }
+        if messages?.isEmpty != true { messages = [:] }
+    }
+
+    /// Caches a message that was just folded, where its row says the same: one that is shown.
+    func keep(_ message: ViewStore.MessageRow, as visibility: ViewStore.Visibility) {
+        let arrival = message.position.arrival
+        guard visibility == .shown, messages?.count ?? .max < Self.messagesMax else {
+            messages?[arrival] = nil
+            return
+        }
+        messages?[arrival] = message
+        messages?[arrival]?.isRefused = false
+    }
+
+    /// The message at a place, if it is cached.
+    func message(
+        arrival: Int64, sort: Int64, document: Int64
+    ) -> ViewStore.MessageRow? {
+        guard let message = messages?[arrival], message.position.sort == sort,
+            message.document == document
+        else { return nil }
+        return message
     }
 
     /// Something other than a new message has changed in a document.
     func forgetUnread(in document: Int64) {
+        if messages != nil { messages = [:] }
         changes.documents.insert(document)
         unreadCounts[document] = nil
     }

@@ -131,7 +131,15 @@ public final class ViewStore {
             memory.repliedThrough = memory.repliedThrough.map { max($0, root) }
         }
         try countUnread(message, as: visibility)
+        memory.keep(message, as: visibility)
     }
+
+    /// Caches messages that are folded from now on, for the answer of the call that wrote one and
+    /// for its event. Must be called in each turn, as for operations.
+    public func keepRecent() { memory.keepMessages(true) }
+
+    /// Ends the caching.
+    public func forgetRecent() { memory.keepMessages(false) }
 
     /// Sets whether the text of a message mentions this member.
     public func setMention(_ isMention: Bool, of message: MessageRow) throws(StorageError) {
@@ -320,6 +328,9 @@ public final class ViewStore {
     public func message(
         arrival: Int64, sort: Int64, document: Int64
     ) throws(StorageError) -> MessageRow? {
+        if let known = memory.message(arrival: arrival, sort: sort, document: document) {
+            return known
+        }
         let sql = """
             SELECT did, sort, arr, key_hlc, key_id, gid, thread_hlc, thread_id, hidden, mention
                 FROM message
@@ -410,7 +421,7 @@ extension ViewStore {
 
     /// Removes the whole view, to fold it again.
     public func clear() throws(StorageError) {
-        memory.forgetMarkers()
+        memory.forgetRows()
         notes.forget(nil)
         memory.unreadCounts = [:]
         for table in Self.tablesOfDocument + Self.tablesOfPerson {

@@ -110,6 +110,7 @@ final class NodeCore: TurnHolder {
         turn.begin(at: time)
         forgetFresh()
         turn.store.operations.keepRecent()
+        turn.store.view.keepRecent()
         log.ingestBudget.beginTurn()
         ledgers.beginTurn()
         channels.owedWords.room = Limits.followersHeardPerTurnMax
@@ -205,6 +206,7 @@ final class NodeCore: TurnHolder {
     func forgetFresh() {
         keys.fresh.forget()
         turn.store.operations.forgetRecent()
+        turn.store.view.forgetRecent()
     }
 
     /// After COMMIT: the guard file may say so.
