@@ -32,7 +32,7 @@ public final class NodeStore {
         events = try EventStore(connection, counted: operations.counted.event)
         peers = try PeerStore(connection)
         blobs = try BlobTable(connection)
-        registry = RegistryStore(connection)
+        registry = RegistryStore(connection, events)
         commitCounter = operations.counted.commit
     }
 

@@ -135,6 +135,36 @@ struct `A store on disk` {
         }
     }
 
+    @Test func `holds a snapshot from the first statement on, if it is to`() throws {
+        let writer = try made([1])
+        let reader = try Connection(path: path, mode: .readOnly)
+        for round in 2...3 as ClosedRange<Int64> {
+            reader.holdSnapshotWhenRead()
+            try writer.commit([round])
+            #expect(try !writer.checkpoint(.truncate).isBlocked, "nothing was read yet")
+            let before = try reader.ids()
+            #expect(before.last == round)
+            try writer.commit([round * 10])
+            #expect(try reader.ids() == before)
+            #expect(try writer.checkpoint(.truncate).isBlocked)
+            reader.releaseSnapshot()
+            #expect(try reader.ids() != before)
+            #expect(try !writer.checkpoint(.truncate).isBlocked)
+            try writer.begin()
+            try writer.statement("DELETE FROM item WHERE id >= 10").run()
+            try writer.commit()
+        }
+        // Neither who lets go of it before nor a transaction takes one.
+        for _ in 0..<2 {
+            reader.holdSnapshotWhenRead()
+            reader.releaseSnapshot()
+            #expect(try reader.ids() == [1, 2, 3])
+            writer.holdSnapshotWhenRead()
+            try writer.commit([])
+            #expect(try !writer.checkpoint(.truncate).isBlocked)
+        }
+    }
+
     @Test func `writes as ever while it holds a snapshot`() throws {
         let connection = try made()
         try connection.holdSnapshot()

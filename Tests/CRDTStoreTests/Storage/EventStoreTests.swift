@@ -37,6 +37,59 @@ struct `Events` {
         }
     }
 
+    /// Events behind a place, and how many statements it takes to get them.
+    private func read(
+        after sequence: Int64, limit: Int = 99
+    ) throws -> (events: [EventStore.StoredEvent], statements: Int) {
+        let before = store.connection.statementCount
+        let found = try events.events(after: sequence, limit: limit)
+        return (found, store.connection.statementCount - before)
+    }
+
+    @Test func `of a turn are given as the table has them, without asking it`() throws {
+        try fill([7, 7])
+        events.keepRecent()
+        #expect(try read(after: 0).statements == 1)
+        try events.append(
+            type: 3, at: .max, workspace: 4, document: 5, arrival: 6, extra: [1, 2],
+            isBackfill: true)
+        try events.append(type: 9, at: 2_000, workspace: nil)
+        let kept = try read(after: 2)
+        #expect(kept.events.map(\.sequence) == [3, 4] && kept.statements == 0)
+        #expect(try read(after: 3).events == Array(kept.events.dropFirst()))
+        #expect(try read(after: 2, limit: 1).events == Array(kept.events.prefix(1)))
+        #expect(try read(after: 4).events.isEmpty && read(after: 9).events.isEmpty)
+        // Before them, the table knows more.
+        let all = try read(after: 1)
+        #expect(all.events.map(\.sequence) == [2, 3, 4] && all.statements == 1)
+        #expect(Array(all.events.suffix(2)) == kept.events)
+        events.forgetRecent()
+        let again = try read(after: 2)
+        #expect(again.events == kept.events && again.statements == 1)
+    }
+
+    @Test func `of a turn are asked for where they are many, or some were removed`() throws {
+        func isAtHand(_ change: () throws -> Void) throws -> Bool {
+            events.keepRecent()
+            let last = events.newest
+            try fill([7, 8])
+            #expect(try read(after: last).statements == 0)
+            try change()
+            let kept = try read(after: last)
+            events.forgetRecent()
+            #expect(try read(after: last).events == kept.events)
+            return kept.statements == 0
+        }
+        #expect(try isAtHand { try fill([9]) })
+        #expect(try !isAtHand { try fill([UInt64](repeating: 9, count: 99)) })
+        #expect(try !isAtHand { try events.append(type: 1, at: 1, workspace: 1, extra: []) })
+        #expect(try !isAtHand { try events.trim(olderThan: 8, keeping: 1) })
+        #expect(try !isAtHand { try events.forgetAll() })
+        #expect(try !isAtHand { try store.registry.forgetWorkspace(1) })
+        #expect(try !isAtHand { try store.registry.removeWorkspace(1) })
+        #expect(try isAtHand {})
+    }
+
     @Test func `come in pages`() throws {
         try fill([UInt64](repeating: 7, count: 25))
         var seen: [Int64] = []

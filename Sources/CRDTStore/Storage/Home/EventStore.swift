@@ -9,6 +9,12 @@ public final class EventStore {
     private let insert: Statement
     /// The number of the newest event; 0 when there never was one.
     public private(set) var newest: Int64
+    /// All events since `keepRecent()`, oldest first; `nil` while they are not kept, or not all of
+    /// them are.
+    private var recent: [StoredEvent]?
+
+    /// More than most turns append.
+    private static let recentMax = 64
 
     /// One row.
     public struct StoredEvent: Sendable, Equatable {
@@ -57,13 +63,36 @@ public final class EventStore {
             row.bind(7, extra)
             row.bind(8, isBackfill ? 1 : 0)
         }
+        keep(
+            StoredEvent(
+                sequence: newest, at: Int64(clamping: at), type: type, workspace: workspace,
+                document: document, arrival: arrival, extra: extra, isBackfill: isBackfill))
         return newest
     }
+
+    private func keep(_ event: StoredEvent) {
+        // A column does not tell whether it had no bytes.
+        guard recent?.count ?? .max < Self.recentMax, event.extra?.isEmpty != true else {
+            return recent = nil
+        }
+        recent?.append(event)
+    }
+
+    /// Keeps the events that are appended from now on, for the streams that are given them after
+    /// the turn. Must be called in each turn, since only within a turn nobody else writes to the
+    /// file.
+    public func keepRecent() { recent = [] }
+
+    /// Ends that, as does whoever removes events.
+    public func forgetRecent() { recent = nil }
 
     /// Events after `sequence`, oldest first.
     public func events(
         after sequence: Int64, limit: Int
     ) throws(StorageError) -> [StoredEvent] {
+        if let recent, let first = recent.first, sequence >= first.sequence - 1 {
+            return Array(recent.drop { $0.sequence <= sequence }.prefix(limit))
+        }
         let sql = """
             SELECT seq, at, type, workspace, did, arr, extra, backfill FROM event
                 WHERE seq > ? ORDER BY seq LIMIT ?
@@ -101,11 +130,19 @@ public final class EventStore {
             "SELECT seq FROM event WHERE at >= ? ORDER BY seq LIMIT 1"
         ).integer(.integer(Int64(clamping: at)))
         let first = max(kept ?? newest + 1, newest - keeping + 1)
+        recent = nil
         try connection.statement("DELETE FROM event WHERE seq < ?").run(.integer(first))
+    }
+
+    /// Removes the events of a workspace.
+    func remove(of workspace: Int64) throws(StorageError) {
+        recent = nil
+        try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(workspace))
     }
 
     /// Removes every event. Their numbers are not reused.
     public func forgetAll() throws(StorageError) {
+        recent = nil
         try connection.execute("DELETE FROM event")
     }
 

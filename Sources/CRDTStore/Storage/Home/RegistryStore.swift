@@ -3,10 +3,13 @@ public import WorkspaceModel
 /// Workspaces, sealed keys, idempotent answers, and single values.
 public final class RegistryStore {
     private let connection: Connection
+    private let events: EventStore
     /// The number of remembered calls, or slightly more; `nil` until requested.
     private var madeCount: Int64?
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, _ events: EventStore) {
+        (self.connection, self.events) = (connection, events)
+    }
 
     // MARK: Single values
 
@@ -95,7 +98,7 @@ public final class RegistryStore {
         try connection.statement(
             "DELETE FROM epoch_key WHERE workspace IN (SELECT did FROM document WHERE workspace = ?)"
         ).run(.integer(number))
-        try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(number))
+        try events.remove(of: number)
     }
 
     /// Removes a workspace with its keys and events.
@@ -107,7 +110,7 @@ public final class RegistryStore {
         try connection.execute(
             "DELETE FROM epoch_key WHERE kind > 2 AND workspace NOT IN (SELECT did FROM document)")
         try connection.statement("DELETE FROM agreed WHERE workspace = ?").run(.integer(number))
-        try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(number))
+        try events.remove(of: number)
     }
 
     // MARK: Secrets

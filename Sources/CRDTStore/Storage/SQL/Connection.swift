@@ -27,6 +27,8 @@ public final class Connection {
     private var commitFault: Fault?
     /// Positioned on its row while a snapshot is held.
     private var snapshot: Statement?
+    /// Whether the next statement has a snapshot held.
+    private var wantsSnapshot = false
 
     /// More than all our SQL texts; further ones made at run time are not cached.
     private static let statementsKeptMax = 256
@@ -44,6 +46,10 @@ public final class Connection {
     /// - Throws: `.misuse` when the SQL is wrong or is more than one statement, `.corrupt` when
     ///   the schema cannot be read.
     public func statement(_ sql: String) throws(StorageError) -> Statement {
+        if wantsSnapshot {
+            wantsSnapshot = false
+            try? holdSnapshot()
+        }
         let place = Self.place(of: sql)
         if let kept = quick[place], kept.sql == sql, !kept.isRunning { return kept }
         if let kept = statements[sql], !kept.isRunning {
@@ -121,6 +127,7 @@ public final class Connection {
     /// again. SQLite refuses that where another connection has written since; then the transaction
     /// begins on what is there now.
     private func beginOnSnapshot() throws(StorageError) {
+        wantsSnapshot = false
         defer { releaseSnapshot() }
         let begin = try statement("BEGIN IMMEDIATE")
         do throws(StorageError) { try begin.runControl() } catch {
@@ -242,8 +249,15 @@ public final class Connection {
         if !holder.isRunning, !isInTransaction { try holder.standOnFirstRow() }
     }
 
+    /// Like `holdSnapshot()`, from the next statement on: who needs none takes no lock. If it cannot
+    /// be held then, each query takes a lock of its own.
+    public func holdSnapshotWhenRead() { wantsSnapshot = true }
+
     /// Ends the snapshot: the next query sees other connections' writes, and checkpoints copy all.
-    public func releaseSnapshot() { snapshot?.leaveRow() }
+    public func releaseSnapshot() {
+        wantsSnapshot = false
+        snapshot?.leaveRow()
+    }
 
     // MARK: Tests
 

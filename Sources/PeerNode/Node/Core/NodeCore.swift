@@ -111,6 +111,7 @@ final class NodeCore: TurnHolder {
         forgetFresh()
         turn.store.operations.keepRecent()
         turn.store.view.keepRecent()
+        turn.store.events.keepRecent()
         log.ingestBudget.beginTurn()
         ledgers.beginTurn()
         channels.owedWords.room = Limits.followersHeardPerTurnMax
@@ -207,6 +208,7 @@ final class NodeCore: TurnHolder {
         keys.fresh.forget()
         turn.store.operations.forgetRecent()
         turn.store.view.forgetRecent()
+        turn.store.events.forgetRecent()
     }
 
     /// After COMMIT: the guard file may say so.

@@ -185,9 +185,10 @@ public final class NodeHost {
         for subscriber: UInt64, room: Int
     ) -> [(subscription: Int64, event: EventObject)] {
         guard core.events.mayHaveEvents(for: subscriber) else { return [] }
-        // Without one, each question to the store takes and drops a lock.
+        // Without one, each question to the store takes and drops a lock. Mostly none is asked: what
+        // this turn has stored is at hand.
         let connection = store.connection
-        try? connection.holdSnapshot()
+        connection.holdSnapshotWhenRead()
         defer { connection.releaseSnapshot() }
         return core.events.nextEvents(for: subscriber, room: room)
     }

@@ -52,7 +52,9 @@ struct `Events of a long table` {
         let host = try #require(mina.host)
         let connection = try #require(mina.connection)
         try mina.ok("events.subscribe", ["types": Self.types, "since": "latest"], on: 7)
-        func cost() throws -> Int {
+        let events = host.core.turn.store.events
+        func cost(inTurn: Bool = false) throws -> Int {
+            if inTurn { events.keepRecent() } else { events.forgetRecent() }
             // Of no interest, so that no object is made of it.
             try host.core.turn.write()
             try host.core.turn.record(.syncCaughtUp, workspace: nil)
@@ -63,6 +65,8 @@ struct `Events of a long table` {
         }
         // Another one holds the snapshot.
         for _ in 0..<3 { #expect(try cost() == 2) }
+        // Those of the same turn are at hand.
+        for _ in 0..<3 { #expect(try cost(inTurn: true) == 0) }
     }
 
     @Test func `are looked at by all streams of a connection in turn`() throws {
