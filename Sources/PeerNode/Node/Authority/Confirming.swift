@@ -74,6 +74,7 @@ extension Memberships {
     }
 
     func confirmWhenDue() throws(StorageError) {
+        guard !confirmations.due.isEmpty else { return }
         let due = confirmations.due.filter { $0.value <= time.monotonic }.keys.sorted()
         for number in due {
             confirmations.cancel(number)

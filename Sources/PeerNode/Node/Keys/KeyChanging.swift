@@ -29,6 +29,7 @@ struct KeyChangePlan {
 
     /// Removes and returns those that are due, ascending.
     mutating func takeDue(at now: UInt64) -> [Int64] {
+        guard !entries.isEmpty else { return [] }
         let due = entries.filter { $0.value.due <= now }.keys.sorted()
         for workspace in due { entries[workspace] = nil }
         return due

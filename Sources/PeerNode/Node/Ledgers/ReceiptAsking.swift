@@ -146,6 +146,7 @@ extension Ledgers {
 
     /// Goes on with those that were not answered in time.
     func passQuestions() throws(StorageError) {
+        guard !questions.isEmpty else { return }
         let due = questions.filter { $0.value.due <= time.monotonic }
         for number in due.keys.sorted() {
             guard let question = questions[number] else { continue }

@@ -33,6 +33,7 @@ extension Ledgers {
 
     /// Gives up checks without a result, as after a failure of the disk.
     func passChecks() throws(StorageError) {
+        guard !checks.isEmpty else { return }
         let due = checks.filter { $0.value.due <= time.monotonic }
         for number in due.keys.sorted() { try receiptChecked(number, nil) }
     }

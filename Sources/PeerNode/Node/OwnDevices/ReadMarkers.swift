@@ -230,16 +230,21 @@ extension OwnDocuments {
     /// When a pending marker has to be written or told, on the monotonic clock.
     var nextMarker: UInt64? {
         guard home != nil, mayWrite else { return nil }
-        return workspaces.values.flatMap { workspace in
-            workspace.own.readMarks.pending.map { name, mark in
-                mark.isUntold ? min(mark.due, tellDue(name, in: workspace)) : mark.due
+        var first = Earliest()
+        for workspace in workspaces.values {
+            for (name, mark) in workspace.own.readMarks.pending {
+                first.take(mark.due)
+                if mark.isUntold { first.take(tellDue(name, in: workspace)) }
             }
-        }.min()
+        }
+        return first.moment
     }
 
     /// Writes the markers whose minute is over; all of them before the keys go or the node ends.
     func writeMarkers(all: Bool = false) throws(StorageError) {
         guard home != nil, mayWrite else { return }
+        guard workspaces.values.contains(where: { !$0.own.readMarks.pending.isEmpty })
+        else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             let due = workspace.own.readMarks.pending.filter {
                 all || $0.value.due <= time.monotonic

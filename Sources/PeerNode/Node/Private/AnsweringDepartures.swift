@@ -24,8 +24,9 @@ extension PrivateAuthoring {
     }
 
     func answerDeparturesWhenDue() throws(StorageError) {
-        let due = core.membership.confirmations.departures.filter { $0.value <= time.monotonic }
-            .keys
+        let departures = core.membership.confirmations.departures
+        guard !departures.isEmpty else { return }
+        let due = departures.filter { $0.value <= time.monotonic }.keys
         for name in due.sorted(by: { ($0.workspace, $0.document) < ($1.workspace, $1.document) }) {
             core.membership.confirmations.departures[name] = nil
             guard mayWrite, let workspace = core.workspaces[name.workspace],

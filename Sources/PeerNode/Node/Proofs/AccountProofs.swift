@@ -63,6 +63,7 @@ final class AccountProofs: CorePart {
     }
 
     func tick() throws(StorageError) {
+        guard !own.isEmpty || !used.isEmpty else { return }
         let now = time.monotonic
         let places = own.keys.sorted()
         for place in places { passTime(of: place, now) }

@@ -45,8 +45,8 @@ final class Proofs: Component {
 
     override func tick() throws(StorageError) {
         let now = time.monotonic
-        for number in own.keys.sorted() { passTime(of: number, now) }
-        foreign = foreign.filter { $0.value.due > now }
+        if !own.isEmpty { for number in own.keys.sorted() { passTime(of: number, now) } }
+        if !foreign.isEmpty { foreign = foreign.filter { $0.value.due > now } }
         try accounts.tick()
     }
 

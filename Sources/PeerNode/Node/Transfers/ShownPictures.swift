@@ -44,12 +44,12 @@ final class ShownPictures: FilePart {
     func look() -> Bool {
         due = nil
         guard !turn.isBuilding, !turn.session.lock.isLocked else { return false }
-        var marks: [Int64: Mark] = [:]
-        for workspace in core.workspaces.values {
-            marks[workspace.number] = Mark(
-                edits: workspace.people.pictureEdits, image: workspace.fields.image)
-        }
-        guard marks != self.marks else { return false }
+        let workspaces = core.workspaces
+        // Compared one by one: this is asked each turn, and mostly nothing has changed.
+        guard
+            workspaces.count != marks.count
+                || workspaces.contains(where: { marks[$0.key] != mark(of: $0.value) })
+        else { return false }
         // While very much comes, all channels and people are looked through now and then alone.
         let next = lookedAt.map { $0 &+ Limits.picturesMilliseconds } ?? time.monotonic
         guard next <= time.monotonic else {
@@ -57,9 +57,13 @@ final class ShownPictures: FilePart {
             return false
         }
         lookedAt = time.monotonic
-        self.marks = marks
+        marks = workspaces.mapValues(mark(of:))
         pictures = shownPictures
         return true
+    }
+
+    private func mark(of workspace: Workspace) -> Mark {
+        Mark(edits: workspace.people.pictureEdits, image: workspace.fields.image)
     }
 
     /// Their blobs.
