@@ -6,7 +6,7 @@ import WorkspaceModel
 /// old events too.
 public final class EventStore {
     private let connection: Connection
-    private let insert: Statement
+    private let insert: EventInsert
     /// The number of the newest event; 0 when there never was one.
     public private(set) var newest: Int64
     /// All events since `keepRecent()`, oldest first; `nil` while they are not kept, or not all of
@@ -39,7 +39,7 @@ public final class EventStore {
     /// - Parameter counted: the largest number assigned according to the counters.
     init(_ connection: Connection, counted: Int64) throws(StorageError) {
         self.connection = connection
-        insert = try connection.statement("INSERT INTO event VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
+        insert = try EventInsert(connection)
         newest = max(
             counted, try connection.statement("SELECT max(seq) FROM event").integer() ?? 0)
     }
@@ -53,20 +53,11 @@ public final class EventStore {
         extra: [UInt8]? = nil, isBackfill: Bool = false
     ) throws(StorageError) -> Int64 {
         newest += 1
-        try insert.run { row in
-            row.bind(1, newest)
-            row.bind(2, Int64(clamping: at))
-            row.bind(3, type)
-            row.bind(4, workspace)
-            row.bind(5, document)
-            row.bind(6, arrival)
-            row.bind(7, extra)
-            row.bind(8, isBackfill ? 1 : 0)
-        }
-        keep(
-            StoredEvent(
-                sequence: newest, at: Int64(clamping: at), type: type, workspace: workspace,
-                document: document, arrival: arrival, extra: extra, isBackfill: isBackfill))
+        let event = StoredEvent(
+            sequence: newest, at: Int64(clamping: at), type: type, workspace: workspace,
+            document: document, arrival: arrival, extra: extra, isBackfill: isBackfill)
+        try insert.add(event)
+        keep(event)
         return newest
     }
 
@@ -205,4 +196,37 @@ public final class EventStore {
             Reader(name: try row.text(0), sequence: row.integer(1), at: row.integer(2))
         }
     }
+}
+
+/// Events on their way into the table.
+private final class EventInsert: GatheredRows {
+    private var rows: [EventStore.StoredEvent] = []
+
+    init(_ connection: Connection) throws(StorageError) {
+        try super.init("INSERT INTO event VALUES(?, ?, ?, ?, ?, ?, ?, ?)", on: connection)
+    }
+
+    func add(_ event: EventStore.StoredEvent) throws(StorageError) {
+        try willAdd()
+        rows.append(event)
+        try didAdd()
+    }
+
+    override var count: Int { rows.count }
+
+    override func write() throws(StorageError) {
+        try insert.run(rows.count) { index, row in
+            row.bind(1, rows[index].sequence)
+            row.bind(2, rows[index].at)
+            row.bind(3, rows[index].type)
+            row.bind(4, rows[index].workspace)
+            row.bind(5, rows[index].document)
+            row.bind(6, rows[index].arrival)
+            row.bind(7, rows[index].extra)
+            row.bind(8, rows[index].isBackfill ? 1 : 0)
+        }
+        discard()
+    }
+
+    override func discard() { rows.removeAll(keepingCapacity: true) }
 }

@@ -40,24 +40,30 @@ extension OperationStore {
         var branch = try branch(for: place, in: log, of: document.number, from: operations[0])
         var appended: [Appended] = []
         appended.reserveCapacity(operations.count)
+        var numbers: [RowNumbers] = []
+        numbers.reserveCapacity(operations.count)
         let isContent = document.number != workspace
-        for (operation, cited) in zip(operations, cited) {
+        for (index, cited) in cited.enumerated() {
             let floor = cited.map(\.sort).max() ?? 0
             let sort = max(
-                branch.tipSort &+ 1, floor &+ 1, Self.sort(of: operation.header, seen: seen))
+                branch.tipSort &+ 1, floor &+ 1, Self.sort(of: operations[index].header, seen: seen)
+            )
             arrival += 1
-            try write(operation, of: branch, workspace: workspace, seen: seen, sort: sort)
-            if isContent, !cited.isEmpty {
+            numbers.append(
                 try note(
-                    cited,
-                    by: .init(branch: branch.number, sequence: operation.header.sequence))
+                    operations[index], on: branch, workspace: workspace, seen: seen, sort: sort))
+            let sequence = operations[index].header.sequence
+            if isContent, !cited.isEmpty {
+                try note(cited, by: .init(branch: branch.number, sequence: sequence))
             }
-            crowded.note(operation.id, on: branch)
-            branch.tipSequence = operation.header.sequence
-            branch.tip = operation.link
+            crowded.note(operations[index].id, on: branch)
+            branch.tipSequence = sequence
+            branch.tip = operations[index].link
             branch.tipSort = sort
-            appended.append(Appended(arrival: arrival, sort: sort, operation: operation))
+            appended.append(
+                Appended(arrival: arrival, sort: sort, operation: operations[index]))
         }
+        try write(appended, with: numbers, of: branch.number, seen: seen)
         changeCount(of: document.number, by: Int64(operations.count))
         branches[branch.number] = branch
         dirtyBranches.insert(branch.number)
@@ -113,39 +119,53 @@ extension OperationStore {
         }
     }
 
-    private func write(
-        _ operation: CheckedOperation, of log: LogBranch, workspace: Int64, seen: UInt64,
+    /// The short numbers in the row of an operation.
+    private struct RowNumbers {
+        let grant: Int64
+        let key: Int64?
+    }
+
+    /// Notes what else is known of the operation with the newest arrival number.
+    private func note(
+        _ operation: CheckedOperation, on log: LogBranch, workspace: Int64, seen: UInt64,
         sort: Int64
-    ) throws(StorageError) {
-        let (header, branch) = (operation.header, log.number)
-        let grant = try names.number(ofGrant: header.grant)
-        try spans.note(grant: grant, at: header.sequence, of: branch)
+    ) throws(StorageError) -> RowNumbers {
+        let grant = try names.number(ofGrant: operation.header.grant)
+        try spans.note(grant: grant, at: operation.header.sequence, of: log.number)
         var key: Int64?
-        if let keyID = header.keyID {
+        if let keyID = operation.header.keyID {
             key = try names.number(ofKey: keyID, in: workspace)
         }
-        let dependencies = header.dependencies.isEmpty ? nil : encoded(header.dependencies)
-        try insert.run { row in
-            row.bind(1, arrival)
-            row.bind(2, branch)
-            row.bind(3, Int64(bitPattern: header.sequence))
-            row.bind(4, Int64(bitPattern: header.kind))
-            row.bind(5, Int64(bitPattern: header.timestamp.rawValue))
-            row.bind(6, Int64(bitPattern: seen))
-            row.bind(7, sort)
-            row.bind(8, grant)
-            row.bind(9, key)
-            row.bind(10, operation.id)
-            row.bind(11, dependencies)
-            row.bind(12, operation.signature.bytes)
-            row.bind(13, operation.isSignatureVerified ? 1 : 0)
-            row.bind(14, operation.payload)
-        }
         let place = StoredPlace(
-            arrival: arrival, branch: branch, sequence: header.sequence,
-            link: ChainLink(id: operation.id, timestamp: header.timestamp), sort: sort)
+            arrival: arrival, branch: log.number, sequence: operation.header.sequence,
+            link: operation.link, sort: sort)
         recent.keep(operation, at: place, of: log, seen: seen, grant: grant)
-        if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
+        if operation.isPayloadAbsent { try noteMissing(operation.header, arrival: arrival) }
+        return RowNumbers(grant: grant, key: key)
+    }
+
+    /// Writes the rows of operations of one branch, in order.
+    private func write(
+        _ appended: [Appended], with numbers: [RowNumbers], of branch: Int64, seen: UInt64
+    ) throws(StorageError) {
+        try insert.run(appended.count) { index, row in
+            row.bind(1, appended[index].arrival)
+            row.bind(2, branch)
+            row.bind(3, Int64(bitPattern: appended[index].operation.header.sequence))
+            row.bind(4, Int64(bitPattern: appended[index].operation.header.kind))
+            row.bind(5, Int64(bitPattern: appended[index].operation.header.timestamp.rawValue))
+            row.bind(6, Int64(bitPattern: seen))
+            row.bind(7, appended[index].sort)
+            row.bind(8, numbers[index].grant)
+            row.bind(9, numbers[index].key)
+            row.bind(10, appended[index].operation.id)
+            if !appended[index].operation.header.dependencies.isEmpty {
+                row.bind(11, encoded(appended[index].operation.header.dependencies))
+            }
+            row.bind(12, appended[index].operation.signature.bytes)
+            row.bind(13, appended[index].operation.isSignatureVerified ? 1 : 0)
+            row.bind(14, appended[index].operation.payload)
+        }
     }
 
     /// The display order before causality: the author's clock, or if that is more than 5 minutes

@@ -35,7 +35,7 @@ public final class OperationStore {
     /// Operations read, for the same tests.
     public internal(set) var readCount = 0
 
-    let insert: Statement
+    let insert: RowInsert
 
     /// A document's row.
     public struct DocumentRow: Sendable, Equatable {
@@ -55,11 +55,11 @@ public final class OperationStore {
         spans = try GrantSpanTable(connection)
         damage = try DamageTable(connection)
         names = try NumberedNames(connection)
-        insert = try connection.statement(
+        insert = try RowInsert(
             """
             INSERT INTO operation(arr, lid, seq, kind, hlc, seen, sort, gid, kid, id, deps, sig,
                 sigok, payload) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """)
+            """, on: connection)
         try load()
     }
 

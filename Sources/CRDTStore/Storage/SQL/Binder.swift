@@ -6,23 +6,33 @@ public import WorkspaceModel
 /// A value that cannot be bound (no such parameter, over SQLite's size limit) makes the run throw.
 public struct Binder: ~Copyable {
     private let statement: Statement
+    /// The parameter before the first of this row.
+    private let before: Int32
 
-    init(_ statement: Statement) { self.statement = statement }
+    init(_ statement: Statement, behind before: Int32 = 0) {
+        self.statement = statement
+        self.before = before
+    }
+
+    /// Binds one of `count` rows of a statement that takes as many: its parameters count from 1 too.
+    func row(_ index: Int, of count: Int) -> Binder {
+        Binder(statement, behind: Int32(index) * (statement.parameterCount / Int32(count)))
+    }
 
     /// An integer.
     public func bind(_ parameter: Int32, _ number: Int64) {
-        statement.bind(parameter, number)
+        statement.bind(before + parameter, number)
     }
 
     /// An integer, or NULL.
     public func bind(_ parameter: Int32, _ number: Int64?) {
         guard let number else { return bindNull(parameter) }
-        statement.bind(parameter, number)
+        statement.bind(before + parameter, number)
     }
 
     /// Bytes; empty ones are an empty blob, not NULL.
     public func bind(_ parameter: Int32, _ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { statement.bind(parameter, blob: $0) }
+        bytes.withUnsafeBytes { statement.bind(before + parameter, blob: $0) }
     }
 
     /// Bytes, or NULL.
@@ -33,13 +43,13 @@ public struct Binder: ~Copyable {
 
     /// Part of an array, without copying it out first.
     public func bind(_ parameter: Int32, _ bytes: ArraySlice<UInt8>) {
-        bytes.withUnsafeBytes { statement.bind(parameter, blob: $0) }
+        bytes.withUnsafeBytes { statement.bind(before + parameter, blob: $0) }
     }
 
     /// Text as UTF-8. A zero byte inside is kept.
     public func bind(_ parameter: Int32, _ text: String) {
         var text = text
-        text.withUTF8 { statement.bind(parameter, text: UnsafeRawBufferPointer($0)) }
+        text.withUTF8 { statement.bind(before + parameter, text: UnsafeRawBufferPointer($0)) }
     }
 
     /// Text, or NULL.
@@ -54,19 +64,19 @@ public struct Binder: ~Copyable {
         let bytes = (
             words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
         )
-        withUnsafeBytes(of: bytes) { statement.bind(parameter, blob: $0) }
+        withUnsafeBytes(of: bytes) { statement.bind(before + parameter, blob: $0) }
     }
 
     /// A name as a blob of 16 bytes.
     public func bind<Named>(_ parameter: Int32, _ name: Identifier16<Named>) {
         let words = name.words
         let bytes = (words.0.bigEndian, words.1.bigEndian)
-        withUnsafeBytes(of: bytes) { statement.bind(parameter, blob: $0) }
+        withUnsafeBytes(of: bytes) { statement.bind(before + parameter, blob: $0) }
     }
 
     /// NULL, which is also what a parameter holds that nothing is bound to.
     public func bindNull(_ parameter: Int32) {
-        statement.bindNull(parameter)
+        statement.bindNull(before + parameter)
     }
 
     /// All parameters in order, from the first.
@@ -122,7 +132,7 @@ extension Statement {
 
     /// A copy of the bytes that stays until the run is over, or `nil` when the arena is full.
     private func keep(_ base: UnsafeRawPointer, _ count: Int) -> UnsafeRawPointer? {
-        guard count <= Self.arenaByteCount - arenaUsed else { return nil }
+        guard count <= arenaCapacity - arenaUsed else { return nil }
         let copy = arena + arenaUsed
         copy.copyMemory(from: base, byteCount: count)
         arenaUsed += count

@@ -82,6 +82,7 @@ public final class Connection {
     /// write outside of a transaction, and then commits each statement separately.
     public func execute(_ sql: String) throws(StorageError) {
         if let error = database.writingStopped { throw error }
+        if database.isGathering { try database.writeGathered() }
         let status = sqlite3_exec(database.pointer, sql, nil, nil, nil)
         guard status == SQLITE_OK else { throw database.failure(status, sql) }
     }
@@ -90,7 +91,14 @@ public final class Connection {
     public var changedRowCount: Int { Int(sqlite3_changes64(database.pointer)) }
 
     /// The rows changed by all statements since the store was opened: a measure of work.
-    public var totalChangedRowCount: Int { Int(sqlite3_total_changes64(database.pointer)) }
+    public var totalChangedRowCount: Int {
+        // A failure is told when the transaction goes on.
+        if database.isGathering { try? database.writeGathered() }
+        return Int(sqlite3_total_changes64(database.pointer))
+    }
+
+    /// Runs of statements that write since the store was opened: another measure of work.
+    package var writeCount: Int { database.writeCount }
 
     /// Statements that were run since the store was opened, without BEGIN, COMMIT and the like:
     /// another measure of work.
@@ -118,6 +126,8 @@ public final class Connection {
             database.settle(error)
             throw error
         }
+        // What waits inside of a transaction that is open stays.
+        if !database.isInTransaction { database.discardGathered() }
         try beginOnSnapshot()
         database.mayWrite = true
         database.isTransactionLost = false
@@ -166,6 +176,7 @@ public final class Connection {
     public func rollback() {
         database.mayWrite = false
         database.isTransactionLost = false
+        database.discardGathered()
         releaseSnapshot()
         guard database.isInTransaction else { return }
         sqlite3_exec(database.pointer, "ROLLBACK", nil, nil, nil)
@@ -227,6 +238,8 @@ public final class Connection {
     /// Rolls back the writes since the last savepoint, and ends the savepoint.
     public func rollBackSavepoint() throws(StorageError) {
         guard database.isInTransaction else { throw database.refusal("ROLLBACK TO") }
+        // Those from before it were written when it began.
+        database.discardGathered()
         try statement("ROLLBACK TO input").runControl()
         try statement("RELEASE input").runControl()
     }

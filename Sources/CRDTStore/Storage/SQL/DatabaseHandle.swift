@@ -23,6 +23,16 @@ final class DatabaseHandle {
     /// Statements that were run, without BEGIN, COMMIT and the like.
     var statementCount = 0
 
+    /// Runs of statements that write, for tests of the cost.
+    var writeCount = 0
+
+    /// Rows that wait to be written with others (`GatheredRows.swift`).
+    var waiting: [WaitingRows] = []
+    /// The failure of writing such rows in this transaction.
+    var gatheringFailure: StorageError?
+    /// Whether there may be one of both.
+    var isGathering = false
+
     /// Writing statements until the injected failure; negative for never.
     var stepsUntilFault = -1
     var stepFault: Fault?

@@ -30,6 +30,9 @@ public final class Statement {
     /// Memory for bound bytes while the statement runs: a copy, but without an allocation per row.
     let arena: UnsafeMutableRawPointer
     var arenaUsed = 0
+    let arenaCapacity: Int
+    /// Whether it only adds rows, to a table of which no rows wait but by itself.
+    var isPlainInsert = false
 
     /// Bytes of the arena: an operation's columns without a large payload. SQLite
     /// copies what does not fit.
@@ -38,7 +41,8 @@ public final class Statement {
     /// - Parameter isSetting: a pragma about the connection, which SQLite regards as writing, and
     ///   which cannot run inside of a transaction.
     init(
-        _ sql: String, on database: DatabaseHandle, isSetting: Bool = false
+        _ sql: String, on database: DatabaseHandle, isSetting: Bool = false,
+        arenaByteCount: Int = Statement.arenaByteCount
     ) throws(StorageError) {
         var pointer: OpaquePointer?
         var isWhole = false
@@ -59,7 +63,8 @@ public final class Statement {
         self.database = database
         parameterCount = sqlite3_bind_parameter_count(pointer)
         writes = !isSetting && sqlite3_stmt_readonly(pointer) == 0
-        arena = .allocate(byteCount: Self.arenaByteCount, alignment: 8)
+        arena = .allocate(byteCount: arenaByteCount, alignment: 8)
+        arenaCapacity = arenaByteCount
     }
 
     deinit {
@@ -236,6 +241,7 @@ extension Statement {
                 throw database.refusal(sql)
             }
             if database.stepsUntilFault >= 0 { try database.strikeFault(sql) }
+            database.writeCount += 1
         } else if database.readFault != nil {
             try database.strikeReadFault(sql)
         }
@@ -251,6 +257,7 @@ extension Statement {
 
     /// Whether there is a row.
     private func step() throws(StorageError) -> Bool {
+        if database.isGathering, !isPlainInsert { try database.writeGathered() }
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false

@@ -9,7 +9,7 @@ public import WorkspaceModel
 /// does it know `Storage/Operations`, which stands behind it (`FolderTests`). Rooms say what counts.
 public final class ViewStore {
     let connection: Connection
-    private let insert: Statement
+    private let insert: MessageInsert
     let citing: CitingWords
     /// Cached results.
     let memory = ViewMemory()
@@ -100,32 +100,14 @@ public final class ViewStore {
         notes = NoteTable(connection)
         following = FollowingTable(connection, memory)
         own = OwnTable(connection, memory)
-        insert = try connection.statement(
-            """
-            INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT(did, sort, arr) DO UPDATE SET key_hlc = excluded.key_hlc,
-                key_id = excluded.key_id, gid = excluded.gid, thread_hlc = excluded.thread_hlc,
-                thread_id = excluded.thread_id, mention = excluded.mention, hidden = CASE WHEN excluded.hidden = 1
-                AND hidden IN (0, 3) THEN 3 ELSE excluded.hidden END
-            """)
+        insert = try MessageInsert(connection)
     }
 
     // MARK: Messages
 
     /// Inserts a message with a visibility.
     public func fold(_ message: MessageRow, as visibility: Visibility) throws(StorageError) {
-        try insert.run { row in
-            row.bind(1, message.document)
-            row.bind(2, message.position.sort)
-            row.bind(3, message.position.arrival)
-            row.bind(4, Int64(bitPattern: message.key.timestamp.rawValue))
-            row.bind(5, Int64(bitPattern: message.key.idPrefix))
-            row.bind(6, message.grant)
-            row.bind(7, message.thread.map { Int64(bitPattern: $0.timestamp.rawValue) })
-            row.bind(8, message.thread.map { Int64(bitPattern: $0.idPrefix) })
-            row.bind(9, visibility.rawValue)
-            row.bind(10, message.isMention ? 1 : 0)
-        }
+        try insert.add(message, as: visibility)
         if let thread = message.thread {
             let root = Int64(bitPattern: thread.timestamp.rawValue)
             memory.repliedThrough = memory.repliedThrough.map { max($0, root) }
