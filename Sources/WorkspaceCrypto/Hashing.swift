@@ -10,18 +10,13 @@ public struct Personal: Hashable, Sendable, ExpressibleByStringLiteral {
 
     /// - Precondition: the literal has at most 16 bytes of UTF-8.
     public init(stringLiteral text: StaticString) {
-        let bytes = text.withUTF8Buffer { buffer in [UInt8](buffer) }
-        precondition(bytes.count <= 16, "a hash's purpose has at most 16 bytes")
-        words = (
-            Self.word(bytes.prefix(8)),
-            Self.word(bytes.dropFirst(8))
-        )
-    }
-
-    private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        var word: UInt64 = 0
-        for byte in bytes.reversed() { word = word << 8 | UInt64(byte) }
-        return word.littleEndian
+        // Made anew for each hash, so nothing is allocated for it.
+        var words: (UInt64, UInt64) = (0, 0)
+        text.withUTF8Buffer { buffer in
+            precondition(buffer.count <= 16, "a hash's purpose has at most 16 bytes")
+            withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: buffer) }
+        }
+        self.words = words
     }
 
     /// Lends the 16 bytes to `body`.
@@ -71,7 +66,7 @@ public enum Hash {
     public static func name<Thing>(
         _ purpose: Personal, _ message: [UInt8]
     ) -> Identifier32<Thing> {
-        Identifier32(personal(purpose, message))
+        name(purpose, span: message.span)
     }
 
     /// H(purpose, message) of bytes that lie in a larger array, which is not copied.
@@ -79,18 +74,20 @@ public enum Hash {
         _ purpose: Personal, span message: Span<UInt8>
     ) -> Identifier32<Thing> {
         requireSodium()
+        // Two for each operation that comes: into words on the stack, not into an array.
+        var hash: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        let status = withUnsafeMutableBytes(of: &hash) { hash in
+            purpose.withBytes { purpose in
+                message.withUnsafeBufferPointer { message in
+                    crypto_generichash_blake2b_salt_personal(
+                        hash.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self), 32,
+                        message.baseAddress, UInt64(message.count), nil, 0, nil, purpose)
+                }
+            }
+        }
+        precondition(status == 0, "libsodium refused what it cannot refuse")
         return Identifier32(
-            [UInt8](
-                count: 32,
-                surelyWrittenBy: { hash in
-                    purpose.withBytes { purpose in
-                        message.withUnsafeBufferPointer { message in
-                            crypto_generichash_blake2b_salt_personal(
-                                hash, 32, message.baseAddress, UInt64(message.count), nil, 0, nil,
-                                purpose)
-                        }
-                    }
-                }))
+            words: (hash.0.bigEndian, hash.1.bigEndian, hash.2.bigEndian, hash.3.bigEndian))
     }
 
     /// H(purpose, all parts in a row) as the name of something.

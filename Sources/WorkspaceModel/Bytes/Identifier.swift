@@ -43,7 +43,7 @@ public struct Identifier32<Named>: Hashable, Comparable, Sendable {
     }
 
     /// 32 zero bytes, which name nothing.
-    public static var zero: Self { Self([UInt8](repeating: 0, count: 32)) }
+    public static var zero: Self { Self(words: (0, 0, 0, 0)) }
 
     /// The 32 bytes.
     public var bytes: [UInt8] {
@@ -118,11 +118,12 @@ public struct Identifier16<Named>: Hashable, Comparable, Sendable {
 
     /// The first half of a 32-byte name.
     public init<Other>(prefixOf whole: Identifier32<Other>) {
-        self.init([UInt8](whole.bytes.prefix(16)))
+        let words = whole.words
+        self.init(words: (words.0, words.1))
     }
 
     /// 16 zero bytes, which name nothing.
-    public static var zero: Self { Self([UInt8](repeating: 0, count: 16)) }
+    public static var zero: Self { Self(words: (0, 0)) }
 
     /// The 16 bytes.
     public var bytes: [UInt8] {

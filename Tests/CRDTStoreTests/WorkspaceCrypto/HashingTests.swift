@@ -44,6 +44,14 @@ struct `A hash` {
         #expect(Hash.name("p", whole) as OperationID == name)
     }
 
+    @Test(arguments: [0, 1, 31, 32, 33, 128, 1_000])
+    func `is a name with the same bytes, from an array or from a part of one`(_ count: Int) {
+        let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let expected = Hash.personal("wsx-op1", message)
+        #expect((Hash.name("wsx-op1", message) as OperationID).bytes == expected)
+        #expect((Hash.name("wsx-op1", span: message.span) as OperationID).bytes == expected)
+    }
+
     @Test func `differs for every purpose`() {
         let purposes: [Personal] = ["", "a", "b", "aa", "wsx-op1", "wsx-op2", "wsx-op1-and-more"]
         #expect(Set(purposes.map { Hash.personal($0, [1, 2, 3]) }).count == purposes.count)
