@@ -21,13 +21,29 @@ public struct CheckedOperation: Sendable {
     /// Whether this signature was verified, or made, here; otherwise a later one of the run covers
     /// the operation.
     public fileprivate(set) var isSignatureVerified: Bool
+    /// What few operations have.
+    fileprivate let rare: Rare?
+
     /// The decoded payload of an authority operation.
-    public let authority: AuthorityPayload?
+    public var authority: AuthorityPayload? { rare?.authority }
     /// The clear part of the root of a private document; `nil` in everything else.
-    public let privateRoot: PrivatePayload.Clear?
+    public var privateRoot: PrivatePayload.Clear? { rare?.privateRoot }
 
     /// What the next operation of the branch builds on.
     public var link: ChainLink { ChainLink(id: id, timestamp: header.timestamp) }
+
+    /// Apart from the rest: the operations of a history are copied several times on their way into
+    /// the store, and hardly one of them has any of this.
+    fileprivate final class Rare: Sendable {
+        let authority: AuthorityPayload?
+        let privateRoot: PrivatePayload.Clear?
+
+        init?(_ authority: AuthorityPayload?, _ privateRoot: PrivatePayload.Clear?) {
+            guard authority != nil || privateRoot != nil else { return nil }
+            self.authority = authority
+            self.privateRoot = privateRoot
+        }
+    }
 }
 
 /// The end of a chain: what the next operation must name and come after.
@@ -138,7 +154,7 @@ public enum OperationChecks {
         return CheckedOperation(
             header: header, id: id, payload: entry.payload,
             isPayloadAbsent: entry.absent != nil, signature: entry.signature,
-            isSignatureVerified: false, authority: authority, privateRoot: privateRoot)
+            isSignatureVerified: false, rare: CheckedOperation.Rare(authority, privateRoot))
     }
 
     /// Checks the form of kinds 3 to 5, as far as possible without a key, and returns the clear

@@ -56,6 +56,11 @@ struct `A run of operations` {
         #expect(checked.map(\.isSignatureVerified) == [true, true])
     }
 
+    // Each is copied several times on its way into the store.
+    @Test func `is made of small values, but for what few have`() {
+        #expect(MemoryLayout<CheckedOperation>.size <= 384)
+    }
+
     @Test func `is verified by its last signature alone`() throws {
         let checked = try OperationChecks.check(Self.log(20).run, after: nil)
         #expect(checked.map(\.isSignatureVerified) == [Bool](repeating: false, count: 19) + [true])

@@ -101,15 +101,13 @@ extension OperationLog {
     private func cited(
         by operations: [CheckedOperation], in document: DocumentID, of workspace: Workspace
     ) throws(StorageError) -> [[StoredPlace]] {
-        var cited: [[StoredPlace]] = []
-        cited.reserveCapacity(operations.count)
-        for operation in operations {
-            var places: [StoredPlace] = []
-            for dependency in operation.header.dependencies {
+        var cited = [[StoredPlace]](repeating: [], count: operations.count)
+        // By index, so that no operation is copied: hardly one of a history cites anything.
+        for index in operations.indices {
+            for dependency in operations[index].header.dependencies {
                 try store.operations.find(dependency, in: document, of: workspace.number)
-                    .map { places.append($0) }
+                    .map { cited[index].append($0) }
             }
-            cited.append(places)
         }
         return cited
     }
