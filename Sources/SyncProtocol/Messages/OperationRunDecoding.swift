@@ -143,7 +143,7 @@ extension CBORDecoder {
                     grant: grants.next(), keyID: keys.next(), dependencies: references,
                     payload: [UInt8](bytes[payload..<payloadEnd]),
                     absent: columns.absent.isEmpty ? nil : columns.absent[place],
-                    signature: Signature([UInt8](bytes[signature..<signatureEnd]))))
+                    signature: Signature(untrusted: bytes, in: signature..<signatureEnd) ?? .zero))
             payload = payloadEnd
             signature = signatureEnd
         }

@@ -24,9 +24,16 @@ public struct Signature: Hashable, Sendable {
 
     /// The signature in `bytes`, or `nil` unless there are exactly 64. Does not verify it.
     public init?(untrusted bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount,
-            let point = Identifier32<Half>(untrusted: bytes, in: 0..<32),
-            let scalar = Identifier32<Half>(untrusted: bytes, in: 32..<64)
+        self.init(untrusted: bytes, in: bytes.indices)
+    }
+
+    /// The signature in `range` of `bytes`, or `nil` unless that is exactly 64 bytes of them. Does
+    /// not verify it.
+    public init?(untrusted bytes: [UInt8], in range: Range<Int>) {
+        guard range.count == Self.byteCount else { return nil }
+        let middle = range.lowerBound + 32
+        guard let point = Identifier32<Half>(untrusted: bytes, in: range.lowerBound..<middle),
+            let scalar = Identifier32<Half>(untrusted: bytes, in: middle..<range.upperBound)
         else { return nil }
         (self.point, self.scalar) = (point, scalar)
     }
@@ -38,5 +45,15 @@ public struct Signature: Hashable, Sendable {
         point.append(to: &bytes)
         scalar.append(to: &bytes)
         return bytes
+    }
+
+    /// Lends the 64 bytes to `body`, without an array for them.
+    public func lendBytes(to body: (UnsafeRawBufferPointer) -> Void) {
+        let (first, second) = (point.words, scalar.words)
+        let words = (
+            first.0.bigEndian, first.1.bigEndian, first.2.bigEndian, first.3.bigEndian,
+            second.0.bigEndian, second.1.bigEndian, second.2.bigEndian, second.3.bigEndian
+        )
+        withUnsafeBytes(of: words, body)
     }
 }

@@ -85,6 +85,13 @@ struct `A statement` {
             values.bind(1, document)
             values.bind(2, store)
         }
+        let signature = Signature([UInt8](100..<164))
+        try connection.statement("INSERT INTO item VALUES (2, NULL, ?1)").run { values in
+            values.bind(1, signature)
+        }
+        let second = try connection.statement("SELECT blob FROM item WHERE id = 2")
+        #expect(try second.firstRow { $0.blob(0) } == signature.bytes)
+        try connection.statement("DELETE FROM item WHERE id = 2").run()
         let select = try connection.statement("SELECT text, blob FROM item")
         #expect(try select.firstRow { $0.blob(0) } == document.bytes)
         #expect(try select.firstRow { $0.blob(1) } == store.bytes)

@@ -24,6 +24,21 @@ struct `A name in a larger array` {
         #expect(OperationID(untrusted: [UInt8](repeating: 1, count: 40), in: range) == nil)
     }
 
+    @Test(arguments: [0, 1, 16])
+    func `is read in place and lent where it is a signature`(start: Int) {
+        let bytes = (0..<80).map { UInt8($0) }
+        let part = [UInt8](bytes[start..<start + 64])
+        let signature = Signature(untrusted: bytes, in: start..<start + 64)
+        #expect(signature == Signature(part))
+        #expect(signature?.bytes == part)
+        var lent: [UInt8] = []
+        signature?.lendBytes { lent = [UInt8]($0) }
+        #expect(lent == part)
+        for range in [0..<63, 0..<65, 17..<81, -1..<63] {
+            #expect(Signature(untrusted: bytes, in: range) == nil)
+        }
+    }
+
     @Test func `sorts by its bytes`() {
         let names = [
             [UInt8](repeating: 0, count: 31) + [1], [1] + [UInt8](repeating: 0, count: 31),

@@ -162,7 +162,7 @@ extension OperationStore {
             if !appended[index].operation.header.dependencies.isEmpty {
                 row.bind(11, encoded(appended[index].operation.header.dependencies))
             }
-            row.bind(12, appended[index].operation.signature.bytes)
+            row.bind(12, appended[index].operation.signature)
             row.bind(13, appended[index].operation.isSignatureVerified ? 1 : 0)
             row.bind(14, appended[index].operation.payload)
         }

@@ -74,6 +74,11 @@ public struct Binder: ~Copyable {
         withUnsafeBytes(of: bytes) { statement.bind(before + parameter, blob: $0) }
     }
 
+    /// A signature as a blob of 64 bytes.
+    public func bind(_ parameter: Int32, _ signature: Signature) {
+        signature.lendBytes { statement.bind(before + parameter, blob: $0) }
+    }
+
     /// NULL, which is also what a parameter holds that nothing is bound to.
     public func bindNull(_ parameter: Int32) {
         statement.bindNull(before + parameter)
