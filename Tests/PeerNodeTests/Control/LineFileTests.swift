@@ -46,7 +46,10 @@ struct `A file behind a line` {
             connection.receive(Array(all[start..<min(start + part, all.count)]))
             while let request = connection.nextRequest() {
                 methods.append(request.method)
-                body += request.file ?? []
+                if let file = request.file {
+                    body += file
+                    connection.answer(request.call, .success(["id": "b_a"]))
+                }
                 if request.method == "node.version" {
                     connection.answer(request.call, .success(["version": "1"]))
                 }

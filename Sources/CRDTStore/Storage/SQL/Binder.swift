@@ -6,33 +6,23 @@ public import WorkspaceModel
 /// A value that cannot be bound (no such parameter, over SQLite's size limit) makes the run throw.
 public struct Binder: ~Copyable {
     private let statement: Statement
-    /// The parameter before the first of this row.
-    private let before: Int32
 
-    init(_ statement: Statement, behind before: Int32 = 0) {
-        self.statement = statement
-        self.before = before
-    }
-
-    /// Binds one of `count` rows of a statement that takes as many: its parameters count from 1 too.
-    func row(_ index: Int, of count: Int) -> Binder {
-        Binder(statement, behind: Int32(index) * (statement.parameterCount / Int32(count)))
-    }
+    init(_ statement: Statement) { self.statement = statement }
 
     /// An integer.
     public func bind(_ parameter: Int32, _ number: Int64) {
-        statement.bind(before + parameter, number)
+        statement.bind(statement.rowStart + parameter, number)
     }
 
     /// An integer, or NULL.
     public func bind(_ parameter: Int32, _ number: Int64?) {
         guard let number else { return bindNull(parameter) }
-        statement.bind(before + parameter, number)
+        statement.bind(statement.rowStart + parameter, number)
     }
 
     /// Bytes; empty ones are an empty blob, not NULL.
     public func bind(_ parameter: Int32, _ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { statement.bind(before + parameter, blob: $0) }
+        bytes.withUnsafeBytes { statement.bind(statement.rowStart + parameter, blob: $0) }
     }
 
     /// Bytes, or NULL.
@@ -43,13 +33,15 @@ public struct Binder: ~Copyable {
 
     /// Part of an array, without copying it out first.
     public func bind(_ parameter: Int32, _ bytes: ArraySlice<UInt8>) {
-        bytes.withUnsafeBytes { statement.bind(before + parameter, blob: $0) }
+        bytes.withUnsafeBytes { statement.bind(statement.rowStart + parameter, blob: $0) }
     }
 
     /// Text as UTF-8. A zero byte inside is kept.
     public func bind(_ parameter: Int32, _ text: String) {
         var text = text
-        text.withUTF8 { statement.bind(before + parameter, text: UnsafeRawBufferPointer($0)) }
+        text.withUTF8 {
+            statement.bind(statement.rowStart + parameter, text: UnsafeRawBufferPointer($0))
+        }
     }
 
     /// Text, or NULL.
@@ -64,24 +56,24 @@ public struct Binder: ~Copyable {
         let bytes = (
             words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
         )
-        withUnsafeBytes(of: bytes) { statement.bind(before + parameter, blob: $0) }
+        withUnsafeBytes(of: bytes) { statement.bind(statement.rowStart + parameter, blob: $0) }
     }
 
     /// A name as a blob of 16 bytes.
     public func bind<Named>(_ parameter: Int32, _ name: Identifier16<Named>) {
         let words = name.words
         let bytes = (words.0.bigEndian, words.1.bigEndian)
-        withUnsafeBytes(of: bytes) { statement.bind(before + parameter, blob: $0) }
+        withUnsafeBytes(of: bytes) { statement.bind(statement.rowStart + parameter, blob: $0) }
     }
 
     /// A signature as a blob of 64 bytes.
     public func bind(_ parameter: Int32, _ signature: Signature) {
-        signature.lendBytes { statement.bind(before + parameter, blob: $0) }
+        signature.lendBytes { statement.bind(statement.rowStart + parameter, blob: $0) }
     }
 
     /// NULL, which is also what a parameter holds that nothing is bound to.
     public func bindNull(_ parameter: Int32) {
-        statement.bindNull(before + parameter)
+        statement.bindNull(statement.rowStart + parameter)
     }
 
     /// All parameters in order, from the first.

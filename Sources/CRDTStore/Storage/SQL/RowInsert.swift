@@ -28,9 +28,13 @@ final class RowInsert {
     ) throws(StorageError) {
         var next = 0
         while count - next >= Self.rowsMax {
-            let first = next
-            try whole().run { values in
-                for row in 0..<Self.rowsMax { bind(first + row, values.row(row, of: Self.rowsMax)) }
+            let (first, statement) = (next, try whole())
+            try statement.run { values in
+                for row in 0..<Self.rowsMax {
+                    statement.rowStart = Int32(row) * one.parameterCount
+                    bind(first + row, values)
+                }
+                statement.rowStart = 0
             }
             next += Self.rowsMax
         }
@@ -54,14 +58,14 @@ final class RowInsert {
     /// The statement for `count` rows. It fails without undoing its first rows: with OR ABORT SQLite
     /// would copy each page that it changes, to undo them alone.
     static func repeated(_ sql: String, _ count: Int) -> String {
-        let start = "INSERT INTO", word = "VALUES("
+        let (verb, into, word) = ("INSERT", " INTO", "VALUES(")
         let place = sql.indices.first { sql[$0...].hasPrefix(word) }
-        guard sql.hasPrefix(start), let place,
+        guard sql.hasPrefix(verb + into), let place,
             let end = sql[place...].firstIndex(of: ")")
         else { preconditionFailure("no INSERT of one row: \(sql)") }
         let row = sql[place...end].dropFirst(word.count - 1)
         let rows = [Substring](repeating: row, count: count).joined(separator: ", ")
-        let table = sql[..<place].dropFirst(start.count)
-        return "INSERT OR FAIL INTO\(table)VALUES\(rows)\(sql[end...].dropFirst())"
+        let table = sql[..<place].dropFirst(verb.count + into.count)
+        return "\(verb) OR FAIL\(into)\(table)VALUES\(rows)\(sql[end...].dropFirst())"
     }
 }

@@ -31,6 +31,8 @@ public final class Statement {
     let arena: UnsafeMutableRawPointer
     var arenaUsed = 0
     let arenaCapacity: Int
+    /// How many parameters stand before the row that is bound, where it takes several.
+    var rowStart: Int32 = 0
     /// Whether it only adds rows, to a table of which no rows wait but by itself.
     var isPlainInsert = false
 
