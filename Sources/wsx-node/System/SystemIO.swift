@@ -159,8 +159,9 @@ final class SystemIO: ProgramIO {
     }
 
     func smallFile(_ path: String, limit: Int) -> [UInt8]? {
-        // Opening a pipe must not wait for its writer.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        // As the daemon opens it: a link is not followed, and a pipe does not wait for its writer.
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let descriptor = open(path, flags)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var status = stat()

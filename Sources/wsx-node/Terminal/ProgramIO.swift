@@ -88,8 +88,8 @@ protocol ProgramIO: AnyObject {
     func readFile(_ path: String) throws(NodeError) -> [UInt8]?
     /// The same for a possibly larger file, at most `limit` bytes and one more.
     func readFile(_ path: String, limit: Int) throws(NodeError) -> [UInt8]?
-    /// The bytes of a regular file of at most `limit` bytes; `nil` if there is none, if it is larger or
-    /// of another kind, or if it cannot be read.
+    /// The bytes of a regular file of at most `limit` bytes; `nil` if there is none, if it is larger, a
+    /// link or of another kind, or if it cannot be read.
     func smallFile(_ path: String, limit: Int) -> [UInt8]?
     /// Replaces a file atomically, mode 0600.
     func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError)

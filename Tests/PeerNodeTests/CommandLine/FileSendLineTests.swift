@@ -1,3 +1,4 @@
+import Foundation
 import PeerNode
 import Testing
 import WorkspaceModel
@@ -29,5 +30,23 @@ struct `Files of a message on the command line` {
             #expect(asked("addFile \(path)").count == 1)
         }
         #expect(asked("putFile") == [])
+    }
+
+    /// A link is refused by the daemon, whatever it leads to, and so it must not be read here.
+    @Test func `are read here only if they are regular files themselves`() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/wsx-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder + "/file"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/link", withDestinationPath: "file")
+        #expect(mkfifo(folder + "/pipe", 0o600) == 0)
+        let io = SystemIO()
+        #expect(io.smallFile(folder + "/file", limit: 3) == [1, 2, 3])
+        #expect(io.smallFile(folder + "/file", limit: 2) == nil)
+        for name in ["/link", "/pipe", "", "/absent"] {
+            #expect(io.smallFile(folder + name, limit: 3) == nil, "\(name)")
+        }
     }
 }

@@ -69,7 +69,10 @@ extension EndToEnd {
         @Test func `that cannot be read are refused by name, and nothing is sent`() throws {
             let pair = try Pair()
             defer { try? FileManager.default.removeItem(at: pair.folder) }
-            for name in ["absent.txt", "."] {
+            _ = try pair.write(10, to: "small.txt")
+            try FileManager.default.createSymbolicLink(
+                atPath: pair.path("link"), withDestinationPath: pair.path("small.txt"))
+            for name in ["absent.txt", ".", "link"] {
                 let sent = pair.mina.run("send", "general", "x", "--file", pair.path(name))
                 #expect(sent.status != 0)
             }
