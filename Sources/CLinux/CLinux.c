@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
@@ -72,6 +73,25 @@ void wsx_give_back_memory(size_t kept) {
     /* Little is not worth it: the next turn would have to take it again, page by page. */
     if (mallinfo2().fordblks > kept) malloc_trim(0);
 }
+
+/* Unmaps the pages of one program or library that only its file can have filled. */
+static int leave_pages(struct dl_phdr_info *object, size_t size, void *context) {
+    (void)size;
+    (void)context;
+    /* The kernel's own object has no file; the program itself has no name. */
+    if (object->dlpi_name[0] != '\0' && object->dlpi_name[0] != '/') return 0;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        uintptr_t first = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+        uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_memsz;
+        madvise((void *)first, end - first, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void wsx_leave_program_pages(void) { dl_iterate_phdr(leave_pages, NULL); }
 
 uint64_t wsx_want_descriptors(uint64_t wanted) {
     struct rlimit limit;

@@ -36,6 +36,10 @@ int wsx_keep_free_memory(int mapped, int kept);
 // the main thread's.
 void wsx_give_back_memory(size_t kept);
 
+// Unmaps all code and constants of the program and its libraries. What is used again is mapped
+// again from the files, which usually are in the kernel's cache.
+void wsx_leave_program_pages(void);
+
 // Raises the limit of open descriptors to `wanted`, or as far as allowed. Returns the new limit.
 uint64_t wsx_want_descriptors(uint64_t wanted);
 

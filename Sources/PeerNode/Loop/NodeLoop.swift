@@ -48,6 +48,7 @@ public final class NodeLoop {
     private let tokens: TokenRunner
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
+    private var memory = RestingMemory()
     private var lastTick: UInt64 = 0
     private var isStopping = false
     /// Whether the host has failed for the rest of the run.
@@ -144,7 +145,7 @@ public final class NodeLoop {
             }
         } else if checkpoints.takeQuiet(now: turn.now) {
             host.checkpoint(.truncate)
-            HeapMemory.giveBack()
+            memory.giveBack()
         }
         // Also under load: what was erased leaves the disk soon, whatever else is written.
         if host.mustEmptyLog { checkpoints.mustEmpty(now: turn.now) }

@@ -34,6 +34,28 @@ struct `Memory of a node` {
         }
     }
 
+    /// Pages of files that are mapped and in memory.
+    private static func mappedFilePageCount() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+        return text.split(separator: " ").dropFirst(2).first.flatMap { Int($0) } ?? 0
+    }
+
+    @Test func `holds the code that the start needed until the first rest, and no longer`() async {
+        await #expect(processExitsWith: .success) {
+            var memory = RestingMemory()
+            let before = try `Memory of a node`.mappedFilePageCount()
+            memory.giveBack()
+            let after = try `Memory of a node`.mappedFilePageCount()
+            guard after < before / 2 else { exit(1) }
+            // What was used since is used all the time.
+            let used = (0..<200).map { "\($0 * $0)" }.sorted().joined()
+            let busy = try `Memory of a node`.mappedFilePageCount()
+            memory.giveBack()
+            guard try `Memory of a node`.mappedFilePageCount() >= busy else { exit(2) }
+            exit(used.isEmpty ? 3 : 0)
+        }
+    }
+
     /// Memory of the process that is in use, in pages.
     private static func residentPageCount() throws -> Int {
         let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)

@@ -20,3 +20,16 @@ enum HeapMemory {
     /// Gives back what a busy time needed. To be called once it is over.
     static func giveBack() { wsx_give_back_memory(keptAtRestByteCount) }
 }
+
+/// What the process gives back when it is at rest.
+struct RestingMemory {
+    private var isStarted = false
+
+    /// Gives back what a busy time needed, and the first time also the program's own code and
+    /// constants: the start reads most of them, and what follows a small part.
+    mutating func giveBack() {
+        HeapMemory.giveBack()
+        if !isStarted { wsx_leave_program_pages() }
+        isStarted = true
+    }
+}
