@@ -118,6 +118,34 @@ def a_late_admit_of_a_computer_that_the_new_phrase_revoked():
 
 
 @history
+def a_late_admit_of_a_computer_that_somebody_revoked():
+    """V-10: the phrase's rmdev counts under that admit without being written again, and an admin's
+    is stronger. But a computer that gave itself up is in by it, until somebody revokes it."""
+    for author in ("phrase", "admin", "itself"):
+        w = World()
+        on = w.invite(w.owner, MEMBER, uses=9)
+        eve, _ = w.admit(w.owner, on)
+        before = list(w.ops)
+        admin = w.join(ADMIN)
+        words, computer = Device(), Device()
+        mina, entry = w.admit(eve, on, computer, recovery=words)
+        phrase = Person(words, mina.member, entry.id)
+        who = {"phrase": phrase, "admin": admin, "itself": mina}[author]
+        w.write(who, rmdev(computer), "valid")
+        late = w.write(eve, w.admission(eve, on, computer, recovery=words), "valid", knows=before,
+                       after=None)
+        is_in = author == "itself"
+        w.link(mina.under(late), expect="valid" if is_in else "void", knows=[*before, late],
+               after=None)
+        assert standings(w, phrase, mina) == [MEMBER, MEMBER if is_in else None]
+        if is_in:
+            w.write(phrase, rmdev(computer), "valid")
+            assert standings(w, phrase, mina) == [MEMBER, None]
+        assert not w.disagreements(), w.disagreements()
+    return w
+
+
+@history
 def a_role_that_knows_the_old_phrase_and_the_computer_that_the_new_one_revoked():
     """V-12: the new phrase acts for the old one there, but only through the old one's final end."""
     for is_ended in (True, False):

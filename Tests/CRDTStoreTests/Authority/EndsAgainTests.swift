@@ -111,6 +111,82 @@ struct `A device that its person revoked` {
         }
     }
 
+    // MARK: A second admission
+
+    /// Eve answered Bob, who came in by another member. She uses what he signed later, as if
+    /// before: his devices have an older place there.
+    private struct AdmittedTwice {
+        var story = Story(admins: ["ann"], members: ["eve"])
+        let entry: OperationID
+        let late: OperationID
+
+        init() {
+            let invite = story.write(
+                "root", after: story.heads, .invite(InviteTerms(role: .member, uses: 9)))
+            let devices = [story.device("words"), story.device("bob")]
+            let admission = AuthAction.admit(
+                invite: invite, member: story.member("bob"), devices: devices, request: nil)
+            let busy = story.write("root", after: [invite], .setWorkspace(mayInvite: .owner))
+            entry = story.write("root", after: [busy], admission)
+            late = story.write("eve", after: [invite], admission)
+        }
+
+        /// Somebody who does not know of the second admission revokes Bob's computer.
+        mutating func revoke(by author: String) -> OperationID {
+            story.write(
+                author, under: author == "ann" ? nil : entry, after: [entry],
+                .removeDevice(story.device("bob")))
+        }
+
+        func valid(without missing: AuthRule...) -> Set<OperationID> {
+            var generator = SeededGenerator(seed: 1)
+            var rules = AuthRuleSet.current
+            rules.missing = Set(missing)
+            return AuthDefinition(story.history, rules: rules, visitingWith: &generator)
+                .validOperations()
+        }
+    }
+
+    /// Nobody writes the revocation again.
+    @Test(arguments: ["words", "ann"])
+    func `is out under a second admission that is dated back`(author: String) throws {
+        var twice = AdmittedTwice()
+        let end = twice.revoke(by: author)
+        let channel = twice.story.write(
+            "bob", under: twice.late, after: [twice.late], .createDocument)
+        let (story, late) = (twice.story, twice.late)
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(end) && evaluator.isValid(late))
+            #expect(evaluator.verdict(on: channel) == .revoked(by: end))
+            #expect(evaluator.bestGrant(of: story.device("bob")) == nil)
+            #expect(evaluator.bestGrant(of: story.device("words")) == late)
+        }
+        #expect(!twice.valid().contains(channel))
+        // An admin's word is stronger in any case. The phrase's counts again.
+        #expect(twice.valid(without: .v10Own).contains(channel) == (author == "words"))
+    }
+
+    /// Its own word counts under the grant that it cites alone, as it names no new phrase.
+    @Test func `is in by an admission dated back if it only gave itself up`() throws {
+        var twice = AdmittedTwice()
+        let gone = twice.revoke(by: "bob")
+        let channel = twice.story.write(
+            "bob", under: twice.late, after: [twice.late], .createDocument)
+        let (story, late) = (twice.story, twice.late)
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(gone) && evaluator.isValid(channel))
+            #expect(evaluator.bestGrant(of: story.device("bob")) == late)
+        }
+        #expect(twice.valid().isSuperset(of: [gone, channel]))
+        let end = twice.revoke(by: "words")
+        let ended = twice.story
+        try ended.inEveryOrder { evaluator in
+            #expect(evaluator.verdict(on: channel) == .revoked(by: end))
+            #expect(evaluator.bestGrant(of: ended.device("bob")) == nil)
+        }
+        #expect(!twice.valid().contains(channel))
+    }
+
     // MARK: The evaluator
 
     @Test func `costs one more verdict per further grant, revoked once or several times`() throws {
