@@ -130,23 +130,30 @@ struct `A flood of authority operations (A14)` {
     }
 
     /// S-4: a device without a grant may bring 64 of them; then that host waits, and no other.
-    /// Others behind the same address may be in, and nobody has heard of it yet.
-    @Test func `ends the link of an outsider, and the next of that host with the first`() throws {
+    /// Others behind the same address may be in, and nobody has heard of it yet. A network of 64 bits
+    /// of IPv6 is one host.
+    @Test(arguments: [
+        ["10.0.1.1", "10.0.1.1", "10.0.1.2"],
+        ["[2001:db8::1]", "[2001:db8::2]", "[2001:db8:0:1::1]"],
+    ])
+    func `ends the link of an outsider, and the next of that host with the first`(
+        hosts: [String]
+    ) throws {
         let table = try Table()
         try table.pair.removeMallory()
         let (ada, before) = (table.pair.ada, try table.rows())
         let operations = Shape.incarnations.operations(100, of: table)
-        let visitor = try table.pair.visit(ada, as: ForeignDevice(5))
+        let visitor = try table.pair.visit(ada, as: ForeignDevice(5), from: hosts[0])
         let most = Limits.outsiderOperationsHourly
         visitor.offer(table.pair.runs(of: Array(operations.prefix(most))))
         #expect(visitor.isOpen)
         visitor.offer(table.pair.runs(of: [operations[most]]))
         #expect(!visitor.isOpen && ada.endings.last == "auth.budget")
-        let again = try table.pair.visit(ada, as: ForeignDevice(6))
+        let again = try table.pair.visit(ada, as: ForeignDevice(6), from: hosts[1])
         #expect(again.isOpen)
         again.offer(table.pair.runs(of: [operations[most + 1]]))
         #expect(!again.isOpen && ada.endings.last == "auth.budget")
-        let elsewhere = try table.pair.visit(ada, as: ForeignDevice(7), from: "10.0.1.2")
+        let elsewhere = try table.pair.visit(ada, as: ForeignDevice(7), from: hosts[2])
         #expect(elsewhere.isOpen)
         #expect(try table.rows() == before)
         try table.expectService()

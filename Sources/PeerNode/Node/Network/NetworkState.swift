@@ -154,9 +154,9 @@ final class PeerLink {
     /// Which workspace the peer means by its numbers.
     var theirNumbers: [WorkspaceNumber: Int64] = [:]
     var nextNumber: WorkspaceNumber = 1
-    /// The address without its port, by which hosts are counted.
+    /// The address without its port, by which hosts are counted: of IPv6 the network of 64 bits.
     var host: String {
-        PeerAddress(address, defaultPort: 0).map { "\($0.host)" } ?? address
+        PeerAddress(address, defaultPort: 0).map { String(describing: $0.host.site) } ?? address
     }
     /// Messages from it that are still to be processed.
     var backlog = Backlog()
