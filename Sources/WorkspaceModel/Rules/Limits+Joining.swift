@@ -31,6 +31,11 @@ extension Limits {
     public static let authorityRetryMilliseconds: UInt64 = 450_000
     /// Payload bytes that cost as much as one more operation.
     public static let authorityBytesPerUnit = 4_096
+    /// What a device may bring at once that has a fault, in units; half as many are refilled per
+    /// hour. No node passes such on, so this is more than anybody needs.
+    public static let faultBurst = 64
+    /// Lookups to find such a fault that cost as much as one more: some 0.2 milliseconds.
+    public static let faultLooksPerUnit = 1_024
     /// Seats that one member gives one other in a private document: more than a lifetime of joining
     /// and leaving. Each is judged together with each operation that ended it.
     public static let privateSeatsByOneMax = 256

@@ -29,19 +29,23 @@ extension OperationLog {
         let isFree = isOwn || source.isBackfill
         // The same among the same has no other verdict.
         if before == workspace.judged.evaluator.count, !isAwaited, !isFree { return .dropped }
+        if shares.isUsedUpByFaults(source, in: workspace) { return .dropped }
         if isOwn, !source.isBackfill { shares.countOwn(operation, payload, of: log, in: workspace) }
         var payment: AuthorityBudget.Payment?
         if !isFree, before == nil {
             payment = shares.pay(for: operation, payload, of: log, in: workspace, from: source)
             if payment == nil { return .dropped }
         }
+        let looks = workspace.judged.looks
         let change: AuthChange
         do throws(AuthError) {
             change = try workspace.judged.add(
                 AuthOperation(operation.id, operation.header, payload, in: workspace))
         } catch {
-            // Nobody's share: its author may be anybody's guess until it is judged.
+            // Not its author's share, who may be anybody's guess until it is judged. Nobody passes on
+            // what has a fault, so who brings it pays.
             payment.map { shares.authorityBudget.refund($0) }
+            shares.chargeFault(workspace.judged.looks - looks, to: source, in: workspace)
             if case .faulty(let fault) = error { return .refused(fault) }
             return .refused(.noReference)
         }

@@ -2,8 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Whose share pays for the operations that somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and
-/// S-8; for logs that begin see `BeginningLogs.swift`).
+/// Whose share pays for the operations that somebody has others judge (PROTOCOL.md, 4.0.4: S-5, S-8
+/// and S-10; for logs that begin see `BeginningLogs.swift`).
 final class LogShares: LogPart {
     /// How much authority somebody may still have this node take in.
     var authorityBudget = AuthorityBudget()
@@ -143,6 +143,42 @@ final class LogShares: LogPart {
         return holders.contains {
             authorityBudget.isHeldBack($0, neededBy: vouchers, now: time.monotonic)
         }
+    }
+
+    // MARK: Faults
+
+    /// Charges the device that brings an operation with a fault (S-10). Its author pays nothing: that
+    /// person may have lost the device that signed it.
+    ///
+    /// - Parameter looks: how many others were examined to find the fault.
+    func chargeFault(_ looks: Int, to source: OperationSource, in workspace: Workspace) {
+        guard let share = faultShare(of: source, in: workspace) else { return }
+        authorityBudget.chargeFault(looks, to: share, now: time.monotonic)
+    }
+
+    /// Whether a peer has brought so much with a fault that nothing more is judged that it brings.
+    func isUsedUpByFaults(_ source: OperationSource, in workspace: Workspace) -> Bool {
+        guard authorityBudget.hasFaults, let share = faultShare(of: source, in: workspace) else {
+            return false
+        }
+        return authorityBudget.isUsedUpByFaults(share, now: time.monotonic)
+    }
+
+    /// The share for what has a fault: that of the device that brings it. Keys cost nothing, so all
+    /// devices of a host that nothing valid binds have one together. So has what waited when its link
+    /// ended. `nil` where nothing is charged.
+    private func faultShare(
+        of source: OperationSource, in workspace: Workspace
+    ) -> AuthorityBudget.Share? {
+        guard source != .ourselves, !source.isBackfill else { return nil }
+        let link = network.links[LinkID(source.number)]
+        guard let bringer = source.bringer ?? link?.peer?.device else {
+            return .init(.faults, of: workspace.id.bytes)
+        }
+        if let own = share(of: bringer, in: workspace) {
+            return .init(.faults, of: [own.kind.rawValue] + own.payer)
+        }
+        return .init(.faults, of: link.map { Array($0.host.utf8) } ?? bringer.bytes)
     }
 
     // MARK: Private documents and the profile

@@ -62,15 +62,17 @@ extension Syncing {
             let isBackfill =
                 batch.request != 0 && !batch.sync.isCaughtUp && core.enrolment.isJoining(workspace)
             let looks = workspace.judged.looks
-            let outcome = try core.log.accept(
-                run, in: workspace,
-                from: .peer(device, source: link.id.number, isBackfill: isBackfill),
-                upTo: looksLeft)
+            let source = OperationSource.peer(
+                device, source: link.id.number, isBackfill: isBackfill)
+            let outcome = try core.log.accept(run, in: workspace, from: source, upTo: looksLeft)
             if let rest = core.log.untaken { batch.putBack(rest) }
             core.log.ingestBudget.spend(looks: workspace.judged.looks - looks)
             switch outcome {
             case .stored, .known: break
             case .dropped:
+                if core.log.shares.isUsedUpByFaults(source, in: workspace) {
+                    return try core.links.drop(link, because: LinkEnding("auth.budget"))
+                }
                 if try spend(run, of: workspace, on: link, device) { return }
             case .waiting:
                 // An unrequested run that cannot be judged counts as one without effect.

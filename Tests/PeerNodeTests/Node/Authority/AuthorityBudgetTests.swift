@@ -142,6 +142,31 @@ struct `The budget of authority operations` {
         #expect(budget.taken(from: bob, at: 3 * Self.hour) == Self.burst)
     }
 
+    @Test func `of faults is used up by lookups, and comes back with time`() {
+        var budget = AuthorityBudget()
+        let share = AuthorityBudget.Share(.faults, of: ada)
+        #expect(!budget.hasFaults && !budget.isUsedUpByFaults(share, now: 0))
+        for _ in 1..<Limits.faultBurst {
+            budget.chargeFault(Limits.faultLooksPerUnit - 1, to: share, now: 0)
+        }
+        #expect(budget.hasFaults && !budget.isUsedUpByFaults(share, now: 0))
+        budget.chargeFault(0, to: share, now: 0)
+        #expect(budget.isUsedUpByFaults(share, now: 0))
+        #expect(!budget.isUsedUpByFaults(.init(.faults, of: bob), now: 0))
+        #expect(!budget.isUsedUpByFaults(share, now: Self.hour))
+        // As much below nothing, at most.
+        budget.chargeFault(1_000 * Limits.faultLooksPerUnit, to: share, now: 0)
+        #expect(budget.isUsedUpByFaults(share, now: 2 * Self.hour))
+        #expect(!budget.isUsedUpByFaults(share, now: 3 * Self.hour))
+        // One that costs as much as all is left.
+        let other = AuthorityBudget.Share(.faults, of: bob)
+        let all = (Limits.faultBurst - 1) * Limits.faultLooksPerUnit
+        budget.chargeFault(all - 1, to: other, now: 0)
+        #expect(!budget.isUsedUpByFaults(other, now: 0))
+        budget.chargeFault(0, to: other, now: 0)
+        #expect(budget.isUsedUpByFaults(other, now: 0))
+    }
+
     @Test func `knows for an hour who had to wait`() {
         let budget = Till()
         #expect(budget.takes(from: bob, at: 0))

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 /// How much work with authority operations an author can cause, and how many logs one can begin
-/// (PROTOCOL.md, 4.0.4: S-4, S-5, S-8 and S-9).
+/// (PROTOCOL.md, 4.0.4: S-4, S-5 and S-8 to S-10).
 ///
 /// It delays and does not judge: what is not taken now is offered again by the next comparison.
 struct AuthorityBudget {
@@ -47,6 +47,8 @@ struct AuthorityBudget {
         case deviceLogs
         /// The same of others that own operations need, by the member who needs them.
         case vouchedLogs
+        /// Authority operations with a fault, by who brings them.
+        case faults
 
         fileprivate var most: Double {
             switch self {
@@ -59,6 +61,7 @@ struct AuthorityBudget {
             case .logs: Double(Limits.logsBurstPerMember)
             case .deviceLogs: Double(Limits.logsBurstPerDevice)
             case .vouchedLogs: Double(Limits.logsBurstForOthers)
+            case .faults: Double(Limits.faultBurst)
             }
         }
     }
@@ -88,6 +91,8 @@ struct AuthorityBudget {
     /// Shares for logs are kept apart: there are as many as documents and members together, and
     /// they must not evict the other shares.
     private var logs: [Share: Allowance] = [:]
+    /// Those for what has a fault are kept apart, too: there may be one for each host.
+    private var faults: [Share: Allowance] = [:]
     private var outsiders: [String: (operations: Allowance, bytes: Allowance)] = [:]
     /// Whose operations had to wait, and when that last happened.
     private(set) var delayed: [[UInt8]: UInt64] = [:]
@@ -144,6 +149,26 @@ struct AuthorityBudget {
     /// Puts back what was paid for an operation that turned out to have a fault.
     mutating func refund(_ payment: Payment) {
         members[payment.share]?.left += payment.units
+    }
+
+    /// Charges a share for an operation that turned out to have a fault (S-10), even if that exceeds
+    /// what was left.
+    ///
+    /// - Parameter looks: how many others were examined to find the fault.
+    mutating func chargeFault(_ looks: Int, to share: Share, now: UInt64) {
+        var allowance = refilled(share, among: faults, now: now)
+        let units = 1 + max(0, looks) / Limits.faultLooksPerUnit
+        allowance.left = max(allowance.left - Double(units), -share.kind.most)
+        faults[share] = allowance
+        Self.thin(&faults, named: \.name) { $0.left }
+    }
+
+    /// Whether there is a share that faults have been charged to.
+    var hasFaults: Bool { !faults.isEmpty }
+
+    /// Whether faults have used up a share: nothing more is judged of whom it belongs to.
+    func isUsedUpByFaults(_ share: Share, now: UInt64) -> Bool {
+        refilled(share, among: faults, now: now).left < 1
     }
 
     /// Whether something is left of a share.
