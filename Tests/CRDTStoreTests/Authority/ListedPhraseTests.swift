@@ -414,4 +414,76 @@ struct `A phrase that a role lists without its predecessor` {
             #expect(due.contains(chosen) && !due.contains(other))
         }
     }
+
+    // MARK: Under a role that replaces
+
+    /// The owner has heard of the thief's end alone, and gives a role that replaces: Bob's end has no
+    /// effect, so no node stores it, and none confirms it.
+    private func replaced() -> (scene: Scene, given: OperationID, end: OperationID) {
+        var scene = Scene()
+        let (_, theft) = scene.replace(by: "evil")
+        let devices = ["evil", "bob"].map { scene.story.device($0) }
+        let given = scene.story.write(
+            "root", after: [theft],
+            .grant(
+                RoleGrant(
+                    member: scene.story.member("bob"), devices: devices, role: .member,
+                    replaces: true)))
+        let (_, end) = scene.replace(by: "new")
+        return (scene, given, end)
+    }
+
+    @Test func `is out with what it linked once its person was removed and is back`() throws {
+        let made = replaced()
+        let given = made.given
+        var scene = made.scene
+        let names = ["words", "evil", "new", "bob", "tablet"]
+        let link = scene.add(
+            "tablet", by: "evil", under: given, after: [given], takesPlace: false)
+        #expect(try scene.grants(names) == [nil, given, nil, given, link])
+        #expect(!scene.valid().contains(made.end))
+        let bob = scene.story.member("bob")
+        let gone = scene.story.write("root", after: [link], .remove(member: bob))
+        #expect(try scene.grants(names) == [nil, nil, nil, nil, nil])
+        let back = scene.give(.member, to: ["bob"], after: [gone])
+        #expect(try scene.grants(names) == [nil, nil, nil, back, nil])
+        // What it writes as if before.
+        let word = scene.revoke("bob", by: "evil", under: given, after: [link])
+        #expect(try scene.grants(names) == [nil, nil, nil, back, nil])
+        #expect(!scene.valid().contains(word))
+    }
+
+    @Test func `is out by name, and its person's computer stays`() throws {
+        let made = replaced()
+        let given = made.given
+        var scene = made.scene
+        let named = scene.story.write(
+            "root", after: [given], .removeDevice(scene.story.device("evil")))
+        #expect(try scene.grants(["words", "evil", "new", "bob"]) == [nil, nil, nil, given])
+        // No role gives its person a phrase there.
+        let phrase = scene.give(.admin, to: ["new", "bob"], after: [named])
+        #expect(scene.story.brokenRule(of: phrase) == "A-19")
+    }
+
+    /// Nothing brings a computer back that an older device of its member has revoked.
+    @Test func `has revoked a computer for good, unless its person's end is confirmed`() throws {
+        for isConfirmed in [false, true] {
+            let made = replaced()
+            let (given, end) = (made.given, made.end)
+            var scene = made.scene
+            let word = scene.revoke("bob", by: "evil", under: given, after: [given])
+            #expect(try scene.grants(["evil", "bob"]) == [given, nil])
+            let named =
+                isConfirmed
+                ? scene.story.write("root", after: [end, word], .confirm([end]))
+                : scene.story.write(
+                    "root", after: [word], .removeDevice(scene.story.device("evil")))
+            #expect(try scene.grants(["evil", "bob"]) == [nil, isConfirmed ? given : nil])
+            let devices = isConfirmed ? ["new", "bob"] : ["bob"]
+            let again = scene.give(.admin, to: devices, after: [named])
+            #expect(scene.story.brokenRule(of: again) == (isConfirmed ? nil : "A-19"))
+            guard isConfirmed else { continue }
+            #expect(try scene.grants(devices) == [again, again])
+        }
+    }
 }

@@ -26,7 +26,7 @@ extension Memberships {
         return .forbidden(
             "no device of \(name) can be given a role: each was revoked with an older one of theirs",
             reason: "device.revoked",
-            hint: "remove them, and invite them again: wsx-node member remove @NAME")
+            hint: "remove them, and invite them into a new home: wsx-node member remove @NAME")
     }
 
     /// The error for a caller without a grant.

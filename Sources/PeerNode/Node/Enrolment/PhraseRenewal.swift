@@ -93,7 +93,7 @@ extension Recovery {
     ) -> String? {
         guard isPhrase else { return "this phrase cannot bring you back into it" }
         guard workspace.judged.evaluator.bestGrant(of: device, as: workspace.member) != nil else {
-            return "this phrase is no longer accepted there"
+            return Self.isEnded
         }
         return workspace.judged.awaitsLaterVersion ? NodeError.laterVersion(workspace).message : nil
     }
@@ -198,14 +198,22 @@ extension Recovery {
             + "approved; the old phrase then no longer counts",
         reason: "recovery.words", fields: [.init(name: "phrase", reason: "missing")])
 
+    /// The phrase has ended itself: by its person's words, or by somebody else who has them.
+    private static let isEnded = "this phrase is no longer accepted there"
+
     private static func nothingRenewed(_ object: NewPhraseObject) -> NodeError {
         let first = object.left.first
+        let isTaken = object.left.contains { $0.message == isEnded }
         let name = first.map { " (\(NodeError.quoted($0.name)))" } ?? ""
         return NodeError(
             .forbidden,
             "your recovery phrase was not replaced: "
                 + "\(first?.message ?? "there is no workspace")\(name)",
-            hint: "wsx-node device list", reason: "recovery.not_replaced")
+            hint: isTaken
+                ? "if a phrase is listed that is not yours, have an admin remove you, ask to join "
+                    + "again with this device, and be approved: wsx-node device list"
+                : "wsx-node device list",
+            reason: "recovery.not_replaced")
     }
 }
 
