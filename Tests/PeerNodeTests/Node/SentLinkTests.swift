@@ -10,7 +10,7 @@ struct `A link that has taken all` {
     private let bench = CoreBench()
 
     private func linked() throws -> (host: NodeHost, link: PeerLink) {
-        let (mina, joon) = try bench.life()
+        let (mina, joon) = try bench.laterLife()
         let host = try #require(mina.host)
         let device = try #require(joon.host?.core.session.ownDevice)
         return (host, try #require(host.core.links.network.links(to: device).first))

@@ -46,6 +46,21 @@ extension CoreBench {
         advance(600_000)
         return (mina, joon)
     }
+
+    /// Both of them after such a life and a restart, as the first nodes of this bench: most tests need
+    /// no more than what is stored by then, and that is made once for all of them.
+    func laterLife() throws -> (BenchNode, BenchNode) {
+        let nodes = try LivedThrough.snapshot.get().resume(on: self)
+        return (try #require(nodes.first), try #require(nodes.last))
+    }
+}
+
+private enum LivedThrough {
+    static let snapshot: Result<BenchSnapshot, any Error> = Result {
+        let bench = CoreBench(seed: 31)
+        _ = try bench.life()
+        return try BenchSnapshot(endingAll: bench)
+    }
 }
 
 /// What a person sees of such a life.

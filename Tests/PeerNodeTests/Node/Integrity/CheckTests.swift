@@ -8,7 +8,9 @@ import WorkspaceTestKit
 struct `A check of everything stored` {
     private let bench = CoreBench()
 
-    private func life() throws -> (BenchNode, BenchNode) {
+    /// Two people who have said a lot, with whom each test goes on.
+    private static let talked: Result<BenchSnapshot, any Error> = Result {
+        let bench = CoreBench(seed: 32)
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         try joon.ok("channel.join", ["channel": "general"])
@@ -17,7 +19,12 @@ struct `A check of everything stored` {
         try joon.send("two", thread: root)
         for number in 0..<200 { try mina.send("m\(number)", to: "plans") }
         bench.advance(60_000)
-        return (mina, joon)
+        return try BenchSnapshot(endingAll: bench)
+    }
+
+    private func life() throws -> (BenchNode, BenchNode) {
+        let nodes = try Self.talked.get().resume(on: bench)
+        return (try #require(nodes.first), try #require(nodes.last))
     }
 
     private func arrival(of text: String, on node: BenchNode) throws -> Int64 {

@@ -19,7 +19,7 @@ struct `A rebuilt store` {
     }
 
     @Test func `holds what it held`() throws {
-        let (mina, joon) = try bench.life()
+        let (mina, joon) = try bench.laterLife()
         for node in [mina, joon] {
             let shown = try node.log()
             let events = try node.eventTypes()
@@ -37,7 +37,7 @@ struct `A rebuilt store` {
     }
 
     @Test func `reports what was never reported, and nothing twice`() throws {
-        let (mina, joon) = try bench.life()
+        let (mina, joon) = try bench.laterLife()
         func toldAnew() throws -> [String] {
             let before = try joon.cursor()
             joon.kill()
@@ -68,7 +68,7 @@ struct `A rebuilt store` {
     }
 
     @Test func `knows what of the hidden was shown before`() throws {
-        let (_, joon) = try bench.life()
+        let (_, joon) = try bench.laterLife()
         let shown = "SELECT arr FROM event WHERE type = 20 ORDER BY seq DESC LIMIT 1"
         let store = try #require(joon.host?.core.turn.store)
         try store.begin()
@@ -119,7 +119,7 @@ struct `A rebuilt store` {
 
     @Test(arguments: [["m7"], ["m7", "m8", "m12"], ["m0"], ["m19"], ["m18", "m19"]])
     func `gets a lost operation back into its place`(_ texts: [String]) throws {
-        let (mina, joon) = try bench.life()
+        let (mina, joon) = try bench.laterLife()
         for node in [mina, joon] {
             let before = try plans(node)
             let events = try node.eventTypes()
@@ -159,7 +159,7 @@ struct `A rebuilt store` {
         "UPDATE annotation SET flags = 0", "DELETE FROM subscription",
     ])
     func `is what a check compares with, table by table`(_ sql: String) throws {
-        let (mina, joon) = try bench.life()
+        let (mina, joon) = try bench.laterLife()
         let before = (try mina.log(), try plans(mina))
         try mina.damage(sql)
         #expect(try mina.ok("node.check")["ok"] == false)
