@@ -160,7 +160,8 @@ public final class CoreBench {
     public func settle() {
         while !queue.isEmpty {
             let (node, input) = queue.removeFirst()
-            if isNoted(input, by: node) { continue }
+            // Where turns take time, each is made.
+            if turnMilliseconds == 0, node.host?.notes([input], at: monotonic) == true { continue }
             if case .stretched = input, failsNextStretch === node {
                 failsNextStretch = nil
                 node.plant(.commitBefore(0), .full)
@@ -169,15 +170,6 @@ public final class CoreBench {
             wall += turnMilliseconds
             monotonic += turnMilliseconds
         }
-    }
-
-    /// What has left a link makes no turn where that would do nothing, as in the loop of a node: that
-    /// is so for nearly all that is sent. Where turns take time, each is made.
-    private func isNoted(_ input: NodeInput, by node: BenchNode) -> Bool {
-        guard turnMilliseconds == 0, case .unsent(let link, byteCount: 0) = input else {
-            return false
-        }
-        return node.host?.noteAllSent(on: [link], at: monotonic) ?? false
     }
 
     /// Gives a node an input and everybody what follows from it.
