@@ -8,7 +8,7 @@ struct BehaviourRecord {
     /// Lives that are recorded.
     static let seeds: ClosedRange<UInt64> = 1...200
     /// Lives that are compared where nobody asks for more.
-    private static let usualCount: UInt64 = 12
+    private static let usualCount: UInt64 = 6
 
     static var isWanted: Bool {
         ProcessInfo.processInfo.environment["WSX_RECORD_BEHAVIOUR"] == "1"

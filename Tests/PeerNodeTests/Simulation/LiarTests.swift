@@ -27,7 +27,7 @@ struct `Members who lie by chance` {
     @Test func `tell every kind of lie`() throws {
         var told: Set<String> = []
         var removed = 0
-        for seed in UInt64(1)...2 {
+        for seed in UInt64(1)...2 where told.count < 7 || removed == 0 {
             let life = try WorldOfLiars(seed: seed)
             defer { life.world.end() }
             life.work(steps: 60)

@@ -15,7 +15,7 @@ struct `Lives with backups` {
         RandomLife(seed: seed, of: faults, restoring: restoring(seed))
     }
 
-    @Test(arguments: Seeds.explore(4))
+    @Test(arguments: Seeds.explore(2))
     func `end with the same state everywhere, whatever homes have forgotten`(seed: UInt64) {
         let found = `Lives by chance`.smallest { Self.life(seed, of: $0) }
         guard let (faults, why) = found else { return }
@@ -24,13 +24,15 @@ struct `Lives with backups` {
 
     @Test(arguments: [1, 2] as [UInt64])
     func `play alike under the same seed`(seed: UInt64) {
-        func run() -> TraceHash {
+        func run() -> TraceHash? {
             let life = Self.life(seed)
+            life.world.beginTrace()
             defer { life.world.end() }
             life.work(steps: 30)
             return life.world.trace
         }
-        #expect(run() == run())
+        let trace = run()
+        #expect(trace != nil && trace == run())
     }
 
     /// The draws of other lives stay what they were, and so does the record of behaviour.
@@ -49,7 +51,7 @@ struct `Lives with backups` {
 
     @Test func `restore homes, in the place of the old ones and beside them`() {
         var restored: [RandomLife.Restoring: Int] = [:]
-        for seed in UInt64(1)...8 {
+        for seed in UInt64(1)...8 where restored[Self.restoring(seed), default: 0] < 2 {
             let life = Self.life(seed)
             defer { life.world.end() }
             life.work(steps: 20)

@@ -49,8 +49,8 @@ public final class SimulatedWorld {
     public private(set) var nodes: [SimulatedNode] = []
     /// What went wrong, in words; must stay empty.
     public private(set) var failures: [String] = []
-    /// Everything that the nodes did.
-    public private(set) var trace = TraceHash()
+    /// Everything that the nodes did since `beginTrace`; `nil` where nobody asked for it.
+    public private(set) var trace: TraceHash?
     /// Effects to look at, if a test wants to.
     public var onEffect: ((NodeEffect, SimulatedNode) -> Void)?
     /// Called when a node has carried out a turn, if a test wants to look at it then.
@@ -133,6 +133,9 @@ public final class SimulatedWorld {
         nodes = []
     }
 
+    /// Hashes what nodes do from now on.
+    public func beginTrace() { trace = TraceHash() }
+
     /// Notes that something is wrong with the run.
     public func fail(_ what: String) { failures.append("at \(now) ms: \(what)") }
 
@@ -171,7 +174,7 @@ public final class SimulatedWorld {
     }
 
     func noted(_ effect: NodeEffect, by node: SimulatedNode) {
-        trace.add(effect, node: node.index, now: now)
+        trace?.add(effect, node: node.index, now: now)
         onEffect?(effect, node)
     }
 
