@@ -292,6 +292,11 @@ public final class SimulatedNode: SimulatedHost {
         guard let host, !isStopped else { return }
         let taken = inputs
         inputs = []
+        guard !host.notes(taken, at: world.now) else {
+            setAlarm()
+            world.onTurn?(self)
+            return
+        }
         let before = commitCount
         let effects = host.turn(taken, at: time)
         if let left = commitsUntilCrash {
