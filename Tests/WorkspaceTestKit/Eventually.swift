@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
+import Testing
 
 /// Waits until a condition is true, for as long as a slow machine may need: checks it, and checks
-/// again whenever a running daemon has written to its home, its log included, or has exited.
+/// again whenever a daemon of the same test has written to its home, its log included, or has exited.
 ///
 /// Events without a trace in a home, such as a closed connection, wake nobody. So it also checks a
 /// few times a second; no test depends on how often.
@@ -14,7 +15,7 @@ public func eventually(
     let deadline = Date().addingTimeInterval(seconds)
     while true {
         // Before the condition is looked at, so that no change falls between the two.
-        let signs = DaemonSigns(of: LiveHomes.all)
+        let signs = DaemonSigns(of: LiveHomes.ofThisTest)
         if condition() { return true }
         let left = deadline.timeIntervalSinceNow
         guard left > 0 else { return false }
@@ -24,14 +25,32 @@ public func eventually(
 
 /// The folders of all homes in use by the tests of this process.
 enum LiveHomes {
+    private struct Home {
+        let folder: String
+        /// The test that made it, where one is known.
+        let test: Test.ID?
+    }
+
     private static let lock = NSLock()
-    nonisolated(unsafe) private static var folders: Set<String> = []
+    nonisolated(unsafe) private static var homes: [Home] = []
 
-    static func add(_ folder: String) { lock.withLock { _ = folders.insert(folder) } }
+    static func add(_ folder: String) {
+        let home = Home(folder: folder, test: Test.current?.id)
+        lock.withLock { homes.append(home) }
+    }
 
-    static func remove(_ folder: String) { lock.withLock { _ = folders.remove(folder) } }
+    static func remove(_ folder: String) {
+        lock.withLock { homes.removeAll { $0.folder == folder } }
+    }
 
-    static var all: [String] { lock.withLock { folders.sorted() } }
+    /// Those in which something may happen that the running test waits for. Other tests run beside it,
+    /// and to look again often means to start a process.
+    static var ofThisTest: [String] {
+        let test = Test.current?.id
+        return lock.withLock {
+            homes.filter { test == nil || $0.test == nil || $0.test == test }.map(\.folder)
+        }
+    }
 }
 
 /// Signs of daemons from outside: changes in their folders, and their exits.

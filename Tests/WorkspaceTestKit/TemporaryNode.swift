@@ -6,7 +6,7 @@ public import WorkspaceModel
 /// A home in a temporary folder, with the real program.
 ///
 /// Every daemon listens on a free port of the loopback interface and announces nothing. Started
-/// daemons are stopped when the object is released: by `down`, or if that fails by pid; and if the
+/// daemons are killed when the object is released, since nobody looks at what they leave; and if the
 /// tests end without that, by `Guardian`.
 public final class TemporaryNode: @unchecked Sendable {
     /// What one run of the program gave.
@@ -61,10 +61,6 @@ public final class TemporaryNode: @unchecked Sendable {
     }
 
     deinit {
-        if FileManager.default.fileExists(atPath: socket) {
-            run("down", "--timeout", "5s")
-        }
-        // One that starts or ends just now has no socket, and may be there nevertheless.
         kill()
         if let foreground, foreground.isRunning {
             Glibc.kill(foreground.processIdentifier, SIGKILL)
