@@ -19,7 +19,7 @@ struct `A channel's owner, roles and settings are one function of the operations
             isDefault: false)
     }
 
-    @Test(arguments: Seeds.explore(100))
+    @Test(arguments: Seeds.explore(50))
     func `the ruling equals the recursive definition`(seed: UInt64) throws {
         var fuzzer = channels(seed)
         let history = fuzzer.authority.history
@@ -70,7 +70,7 @@ struct `A channel's owner, roles and settings are one function of the operations
         }
     }
 
-    @Test(arguments: Seeds.explore(100))
+    @Test(arguments: Seeds.explore(50))
     func `a former owner changes nothing any more`(seed: UInt64) throws {
         var fuzzer = channels(seed)
         var evaluator = try AuthEvaluator.evaluateFromScratch(fuzzer.authority.history.operations)

@@ -7,13 +7,13 @@ import WorkspaceTestKit
 /// as operations decide about them. A failure prints the smallest history found and its seed;
 /// `WSX_SEED` repeats it, `make campaign-attack` runs 100,000.
 struct `No recombination of what was seen` {
-    @Test(arguments: Seeds.explore(60))
+    @Test(arguments: Seeds.explore(30))
     func `deceives the definition of the rules`(seed: UInt64) {
         let breach = AttackCampaign<DefinitionJudge>.onDefinition().attack(seed: seed)
         #expect(breach == nil, "\(breach.map { "\($0)" } ?? "")")
     }
 
-    @Test(arguments: Seeds.explore(200))
+    @Test(arguments: Seeds.explore(100))
     func `deceives the evaluator`(seed: UInt64) {
         let breach = AttackCampaign<EvaluatorJudge>.onEvaluator.attack(seed: seed)
         #expect(breach == nil, "\(breach.map { "\($0)" } ?? "")")
