@@ -193,10 +193,16 @@ public final class TemporaryNode: @unchecked Sendable {
         run(["invite", "create", "--json"] + flags).object["link"]?.stringValue ?? ""
     }
 
-    /// Texts of the newest messages of a channel, oldest first.
+    /// Texts of the newest messages of a channel, oldest first: as `log` shows them, which is asked
+    /// itself where the socket does not answer. Tests that wait look very often, and a process for each
+    /// look took most of their time.
     public func texts(_ channel: String = "general", limit: Int = 100) -> [String] {
-        run("log", channel, "-n", "\(limit)", "--json").objects
-            .compactMap { $0["text"]?.stringValue }
+        let answer = ControlSocket(socket)?.call(
+            "message.history", ["channel": .string(channel), "limit": .integer(Int64(limit))])
+        let shown =
+            answer?["result"]?["items"]?.arrayValue
+            ?? run("log", channel, "-n", "\(limit)", "--json").objects
+        return shown.compactMap { $0["text"]?.stringValue }
     }
 
     /// Runs the daemon as our child instead of detached, and returns when its socket answers.
