@@ -145,7 +145,11 @@ extension `Followers of a channel` {
         }
         let before = try bob.cursor()
         let core = try #require(bob.host?.core)
-        if isBefore { for word in words { try bob.take([word.run(in: channel)]) } }
+        if isBefore {
+            for start in stride(from: 0, to: words.count, by: 250) {
+                try bob.take(words[start..<start + 250].map { $0.run(in: channel) })
+            }
+        }
         let workspace = try bob.workspace()
         core.beginTurn(at: bob.time)
         if isBefore {
