@@ -140,13 +140,9 @@ case "lives":
         lives.map { "Simulation/\($0).swift" } + ["House/SourceTree.swift"]
 case "crowd":
     package.targets.removeAll { apart.union(["CRDTStoreTests"]).contains($0.name) }
-    let crowd = [
-        "CrowdGraph", "CrowdReplica", "CrowdTests", "CrowdTraffic", "CrowdWorld",
-        "CrowdWorld+Events", "CrowdWorld+Reach",
+    package.targets.first { $0.name == "PeerNodeTests" }?.sources = [
+        "SyncProtocol/CrowdTests.swift"
     ]
-    package.targets.first { $0.name == "PeerNodeTests" }?.sources = crowd.map {
-        "SyncProtocol/\($0).swift"
-    }
 case "bytes":
     // The fuzzer alone, which only links with the sanitizers that `make fuzz-NAME` names.
     package.targets.removeAll { $0.type == .test }

@@ -15,14 +15,14 @@ struct `A crowd on the virtual network` {
 
     /// In short, for a failure.
     private func state(of world: CrowdWorld) -> String {
-        "\(world.nodes.filter { !$0.replica.isWhole }.count) of \(world.nodes.count) lack something"
+        "\(world.lackingCount) of \(world.nodeCount) lack something"
     }
 
     private func expectHealthy(_ world: CrowdWorld) {
         #expect(world.isWhole, "\(state(of: world))")
-        #expect(Set(world.nodes.map(\.replica.root)).count == 1)
-        #expect(world.violations.isEmpty)
-        #expect(world.nodes.allSatisfy { $0.replica.foreignCount == 0 })
+        #expect(world.rootCount == 1)
+        #expect(world.violationCount == 0)
+        #expect(world.foreignCount == 0)
     }
 
     /// Each text comes once to each who lacks it, however many links offer it. With it goes, for each
@@ -77,12 +77,12 @@ struct `A crowd on the virtual network` {
         #expect(world.rest())
         _ = world.message("one message")
         #expect(world.rest())
-        #expect(world.ends.compactMap { $0?.told.count }.max() == 12)
+        #expect(world.toldMax == 12)
         #expect(world.returning() != nil)
         #expect(world.rest())
-        #expect(world.ends.compactMap { $0?.told.count }.max() == 11)
+        #expect(world.toldMax == 11)
         #expect(world.message("one more").traffic.count(0x96) == 13)
-        #expect(world.ends.compactMap { $0?.told.count }.max() == 12)
+        #expect(world.toldMax == 12)
         #expect(world.rest())
         expectHealthy(world)
     }

@@ -1,5 +1,3 @@
-import WorkspaceTestKit
-
 /// The links of a crowd.
 enum CrowdGraph {
     /// Everybody with everybody for 0 links; else so many random rings through all nodes that each

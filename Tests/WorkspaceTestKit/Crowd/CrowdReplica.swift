@@ -1,6 +1,5 @@
 import SyncProtocol
 import WorkspaceModel
-import WorkspaceTestKit
 
 /// The history of a crowd, once for all of its nodes: a replica only knows how far it has each log.
 /// A thousand copies of two thousand operations would not fit into memory.

@@ -3,16 +3,16 @@ import WorkspaceModel
 
 /// The traffic of a crowd: sums only, since a list of all messages would be larger
 /// than everything else.
-struct CrowdTraffic {
+package struct CrowdTraffic {
     /// The length of a frame, and the tag of its encryption.
     private static let frameBytes = 2 + 16
 
     /// Of all links together, with frames and their fragments; without the handshake and TCP.
-    private(set) var byteCount = 0
+    package private(set) var byteCount = 0
     /// Of each node, what it sent and what it got.
     private(set) var byNode: [Int]
     /// Operations in messages, each as often as it was sent.
-    private(set) var operationCount = 0
+    package private(set) var operationCount = 0
     private var counts = [Int](repeating: 0, count: 256)
     private var bytes = [Int](repeating: 0, count: 256)
 
@@ -36,27 +36,28 @@ struct CrowdTraffic {
     }
 
     /// How many messages of a type were sent.
-    func count(_ type: UInt8) -> Int { counts[Int(type)] }
+    package func count(_ type: UInt8) -> Int { counts[Int(type)] }
     /// Their bytes, before they were put into frames.
     func bytes(_ type: UInt8) -> Int { bytes[Int(type)] }
 }
 
 /// The cost of one event in a crowd, as a row of the table in docs/SCALE.md.
-struct CrowdRow: CustomStringConvertible {
+package struct CrowdRow: CustomStringConvertible {
     let what: String
-    let traffic: CrowdTraffic
+    package let traffic: CrowdTraffic
     /// The text once for each who lacked it.
     let floor: Int
     /// After how many turns everybody had it, and after how many milliseconds; `nil` where that was
     /// not so.
-    let end: (turns: Int, milliseconds: UInt64)?
+    package let end: (turns: Int, milliseconds: UInt64)?
 
     private static let kinds: [(type: UInt8, name: String)] = [
         (0x01, "ws_open"), (0x10, "digest_ws"), (0x11, "digest_docs"), (0x12, "tips"),
         (0x13, "pull"), (0x15, "ops"), (0x96, "reach"),
     ]
 
-    static var head: String {
+    /// The head of the table.
+    package static var head: String {
         let names =
             ["what", "all links, kB", "busiest node, kB", "floor, kB", "turns", "ms"]
             + kinds.map { "\($0.name), kB" }
@@ -64,7 +65,8 @@ struct CrowdRow: CustomStringConvertible {
         return row(names) + "\n" + row(lines)
     }
 
-    var description: String {
+    /// The row.
+    package var description: String {
         let figures = [
             Self.kilobytes(traffic.byteCount), Self.kilobytes(traffic.byNode.max() ?? 0),
             Self.kilobytes(floor), end.map { "\($0.turns)" } ?? "never",

@@ -1,7 +1,7 @@
 /// Events in a crowd, with their cost.
 extension CrowdWorld {
     /// The text of the message whose way is looked at, and of all others.
-    static let messageBytes = 1_000
+    package static let messageBytes = 1_000
     static let lineBytes = 100
     /// How long after an event is counted what it causes, as `wsx-bench team` does, in milliseconds;
     /// and how many times as long is waited until everybody has everything.
@@ -9,7 +9,20 @@ extension CrowdWorld {
     private static let windowsMax: UInt64 = 60
 
     /// Whether everybody has everything.
-    var isWhole: Bool { nodes.allSatisfy { $0.replica.isWhole } }
+    package var isWhole: Bool { lackingCount == 0 }
+
+    /// How many nodes there are, and how many of them lack something.
+    package var nodeCount: Int { nodes.count }
+    /// See `nodeCount`.
+    package var lackingCount: Int { nodes.count { !$0.replica.isWhole } }
+    /// How many different roots their replicas have.
+    package var rootCount: Int { Set(nodes.map(\.replica.root)).count }
+    /// Runs that came to somebody and are not what was written.
+    package var foreignCount: Int { nodes.reduce(0) { $0 + $1.replica.foreignCount } }
+    /// How many others a node has said to reach on one link, the most of all.
+    package var toldMax: Int { ends.compactMap { $0?.told.count }.max() ?? 0 }
+    /// What sessions objected to.
+    package var violationCount: Int { violations.count }
 
     /// What something causes that happens in a crowd that has come to rest: within 20 s, or until
     /// everybody has everything where that takes longer.
@@ -30,21 +43,21 @@ extension CrowdWorld {
     /// Comes to rest, and is as after a minute without a word: every link may compare at once.
     ///
     /// - Returns: whether it did.
-    func rest() -> Bool {
+    package func rest() -> Bool {
         let isCalm = calm()
         pass(to: now + 60_000)
         return isCalm
     }
 
     /// Somebody comes in who has nothing.
-    func newcomer() -> CrowdRow {
+    package func newcomer() -> CrowdRow {
         measure("somebody joins, \(history.operationCount) operations", floor: history.textBytes) {
             join()
         }
     }
 
     /// The first node says something, to all others.
-    func message(_ what: String) -> CrowdRow {
+    package func message(_ what: String) -> CrowdRow {
         measure(what, floor: (nodes.count - 1) * Self.messageBytes) {
             write(at: 0, textBytes: Self.messageBytes)
         }
@@ -52,7 +65,7 @@ extension CrowdWorld {
 
     /// Somebody comes back who was away while the first ten said ten lines each. How those came to
     /// all others is not counted, and not played: they have them.
-    func returning() -> CrowdRow? {
+    package func returning() -> CrowdRow? {
         let index = 11
         let peers = peers(of: index)
         leave(index)

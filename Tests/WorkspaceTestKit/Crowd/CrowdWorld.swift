@@ -1,6 +1,5 @@
 import SyncProtocol
 import WorkspaceModel
-import WorkspaceTestKit
 
 /// Very many nodes with links between them, on a clock that moves in turns: in each turn,
 /// everything arrives that was sent in the previous one. The sessions, planners, messages and
@@ -11,7 +10,7 @@ import WorkspaceTestKit
 /// simulated is what else the program sends: handshakes and TCP, address records and their digests
 /// (95), presence, and the authority document, with some five operations of each member, which
 /// everybody always announces to everybody.
-final class CrowdWorld {
+package final class CrowdWorld {
     final class Node {
         let device: DeviceID
         let name: DeviceName
@@ -79,7 +78,7 @@ final class CrowdWorld {
 
     /// Nodes that have the same history, in which the first so many have written in turns, and their
     /// links, which are open but have said nothing yet.
-    init(nodes count: Int, links: Int, operations: Int, authors: Int, seed: UInt64) {
+    package init(nodes count: Int, links: Int, operations: Int, authors: Int, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let history = CrowdHistory(documents: 10, seed: random.next())
         var nodes: [Node] = []
@@ -102,7 +101,8 @@ final class CrowdWorld {
 
     // MARK: Links
 
-    var linkCount: Int { nodes.reduce(0) { $0 + $1.links.count } / 2 }
+    /// How many links are open.
+    package var linkCount: Int { nodes.reduce(0) { $0 + $1.links.count } / 2 }
 
     func peers(of index: Int) -> [Int] { nodes[index].links.compactMap { ends[$0]?.peer } }
 
