@@ -1,5 +1,6 @@
 import SyncProtocol
 import WorkspaceModel
+import WorkspaceTestKit
 
 /// A workspace in memory: what the session expects of a store, in the simplest correct way.
 ///
@@ -34,14 +35,23 @@ struct ModelReplica: Replica {
     /// Whether the peer is a guest.
     var isPeerGuest = false
     /// Documents that no guest is served, whatever it names.
-    var publicDocuments: Set<DocumentID> = []
-    private var scope: SyncScope?
+    var publicDocuments: Set<DocumentID> = [] { didSet { known = Known() } }
+    private var scope: SyncScope? { didSet { known = Known() } }
+
+    /// What was computed about this state: a session asks for it at nearly each message. What changes
+    /// the state has another one, and copies share theirs until then.
+    private final class Known {
+        var buckets: [UInt8]?
+        var root: SetDigest?
+    }
+    private var known = Known()
 
     init(authorityDocument: DocumentID) { self.authorityDocument = authorityDocument }
 
     // MARK: Scope
 
     func confined(to scope: SyncScope?) -> ModelReplica {
+        guard scope != nil || self.scope != nil else { return self }
         var confined = self
         confined.scope = scope
         return confined
@@ -154,6 +164,7 @@ struct ModelReplica: Replica {
         if let previous = operation.previous { parents.insert(previous) }
         arrival += 1
         changed[operation.log] = arrival
+        known = Known()
     }
 
     // MARK: What the session asks
@@ -163,18 +174,26 @@ struct ModelReplica: Replica {
     }
 
     var bucketDigests: [UInt8] {
+        if let buckets = known.buckets { return buckets }
         var hashes = [[UInt8]](repeating: [UInt8](repeating: 0, count: 16), count: 256)
         var contents: [UInt8: [UInt8]] = [:]
         for document in documents {
             contents[document.bytes[0], default: []] += document.bytes + digest(of: document)
         }
         for (bucket, bytes) in contents {
-            hashes[Int(bucket)] = [UInt8](Self.mix(bytes).bytes.prefix(16))
+            hashes[Int(bucket)] = [UInt8](PlainMix.of(bytes).bytes.prefix(16))
         }
-        return hashes.flatMap { $0 }
+        let buckets = hashes.flatMap { $0 }
+        known.buckets = buckets
+        return buckets
     }
 
-    var root: SetDigest { SetDigest(sameBytesAs: Self.mix(bucketDigests)) }
+    var root: SetDigest {
+        if let root = known.root { return root }
+        let root = SetDigest(sameBytesAs: PlainMix.of(bucketDigests))
+        known.root = root
+        return root
+    }
 
     func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest] {
         documents.filter { $0.bytes[0] == bucket }.map { document in
@@ -185,7 +204,7 @@ struct ModelReplica: Replica {
     }
 
     private func digest(of document: DocumentID) -> [UInt8] {
-        Self.mix(Self.bytes(of: tips(of: document))).bytes
+        PlainMix.of(PlainMix.bytes(of: tips(of: document))).bytes
     }
 
     func tips(of document: DocumentID) -> [LogTip] {
@@ -286,7 +305,8 @@ struct ModelReplica: Replica {
 
     func ownTipsDigest(of device: DeviceID) -> SetDigest {
         let logs = byLog.keys.filter { $0.device == device && serves($0.document) }.sorted()
-        return SetDigest(sameBytesAs: Self.mix(Self.bytes(of: logs.flatMap { tips(ofLog: $0) })))
+        return SetDigest(
+            sameBytesAs: PlainMix.of(PlainMix.bytes(of: logs.flatMap { tips(ofLog: $0) })))
     }
 
     private func path(to id: OperationID) -> [Stored] {
@@ -301,20 +321,6 @@ struct ModelReplica: Replica {
 
     // MARK: Plain mixing
 
-    private static func bytes(of tips: [LogTip]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for tip in tips {
-            bytes += tip.log.document.bytes
-            bytes += tip.log.device.bytes
-            bytes.append(UInt8(truncatingIfNeeded: tip.log.incarnation))
-            for shift in 0..<8 {
-                bytes.append(UInt8(truncatingIfNeeded: tip.sequence >> (shift * 8)))
-            }
-            bytes += tip.id.bytes
-        }
-        return bytes
-    }
-
     private static func id(
         of log: LogName, previous: OperationID?, payload: [UInt8]
     ) -> OperationID {
@@ -325,32 +331,6 @@ struct ModelReplica: Replica {
         // Enough to tell payloads of tests apart; mixing all of a large one takes too long.
         bytes += payload.prefix(64)
         bytes.append(UInt8(truncatingIfNeeded: payload.count))
-        return mix(bytes)
-    }
-
-    /// 32 bytes that depend on all of `bytes`; no hash, but nobody attacks a model.
-    static func mix(_ bytes: [UInt8]) -> OperationID {
-        // Each word by itself, not in a loop over them: tests are built without optimising, and a digest of
-        // very many logs mixes millions of bytes.
-        func take(_ value: UInt64, _ word: inout UInt64) {
-            word = (word ^ value) &* 0x100_0000_01b3
-            word ^= word >> 29
-        }
-        var (one, two): (UInt64, UInt64) = (0x9e37_79b9, 0x7f4a_7c15)
-        var (three, four): (UInt64, UInt64) = (0x85eb_ca6b, 0xc2b2_ae35)
-        var place: UInt64 = 0
-        for byte in bytes {
-            let value = UInt64(byte) &+ place
-            take(value, &one)
-            take(value &+ 1, &two)
-            take(value &+ 2, &three)
-            take(value &+ 3, &four)
-            place &+= 1
-        }
-        var mixed: [UInt8] = []
-        for word in [one, two, three, four] {
-            for shift in 0..<8 { mixed.append(UInt8(truncatingIfNeeded: word >> (shift * 8))) }
-        }
-        return OperationID(mixed)
+        return PlainMix.of(bytes)
     }
 }
