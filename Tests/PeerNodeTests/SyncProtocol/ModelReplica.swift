@@ -18,9 +18,12 @@ struct ModelReplica: Replica {
     let authorityDocument: DocumentID
     private(set) var operations: [OperationID: Stored] = [:]
     private var byLog: [LogName: [OperationID]] = [:]
+    private var logs: [DocumentID: [LogName]] = [:]
     private var parents: Set<OperationID> = []
     private var changed: [LogName: UInt64] = [:]
     private(set) var arrival: UInt64 = 0
+    /// What was stored last.
+    private(set) var newest: OperationID?
     /// Runs that wait for what they cite or continue.
     private(set) var waiting: [OperationRun] = []
     /// So many of them have room, and those behind them are dropped.
@@ -160,9 +163,13 @@ struct ModelReplica: Replica {
     private mutating func store(_ operation: Stored) {
         guard operations[operation.id] == nil else { return }
         operations[operation.id] = operation
+        if byLog[operation.log] == nil {
+            logs[operation.log.document, default: []].append(operation.log)
+        }
         byLog[operation.log, default: []].append(operation.id)
         if let previous = operation.previous { parents.insert(previous) }
         arrival += 1
+        newest = operation.id
         changed[operation.log] = arrival
         known = Known()
     }
@@ -170,7 +177,7 @@ struct ModelReplica: Replica {
     // MARK: What the session asks
 
     var documents: [DocumentID] {
-        Set(byLog.keys.map(\.document)).filter { serves($0) }.sorted()
+        logs.keys.filter { serves($0) }.sorted()
     }
 
     var bucketDigests: [UInt8] {
@@ -209,8 +216,7 @@ struct ModelReplica: Replica {
 
     func tips(of document: DocumentID) -> [LogTip] {
         guard serves(document) else { return [] }
-        return byLog.keys.filter { $0.document == document }.sorted()
-            .flatMap { tips(ofLog: $0) }
+        return (logs[document] ?? []).sorted().flatMap { tips(ofLog: $0) }
     }
 
     func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip] {

@@ -64,7 +64,7 @@ final class Swarm {
                 truth.write(
                     log, behind: last,
                     payload: [UInt8](repeating: UInt8(truncatingIfNeeded: place), count: 1_024))
-                last = truth.heads(of: log).last?.id
+                last = truth.newest
             }
         }
         self.truth = truth
