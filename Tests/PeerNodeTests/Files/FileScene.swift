@@ -27,11 +27,7 @@ final class FileScene {
 
     /// Bytes that look like nothing, and of which each part is another.
     static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
-        var state = seed | 1
-        return (0..<count).map { _ in
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return UInt8(truncatingIfNeeded: state >> 33)
-        }
+        MadeUpBytes.of(count, seed: seed)
     }
 
     /// Sends files of these contents in one message.
