@@ -182,15 +182,15 @@ struct ModelReplica: Replica {
 
     var bucketDigests: [UInt8] {
         if let buckets = known.buckets { return buckets }
-        var hashes = [[UInt8]](repeating: [UInt8](repeating: 0, count: 16), count: 256)
+        var buckets = [UInt8](repeating: 0, count: 16 * 256)
         var contents: [UInt8: [UInt8]] = [:]
         for document in documents {
             contents[document.bytes[0], default: []] += document.bytes + digest(of: document)
         }
         for (bucket, bytes) in contents {
-            hashes[Int(bucket)] = [UInt8](PlainMix.of(bytes).bytes.prefix(16))
+            let start = 16 * Int(bucket)
+            buckets.replaceSubrange(start..<start + 16, with: PlainMix.of(bytes).bytes.prefix(16))
         }
-        let buckets = hashes.flatMap { $0 }
         known.buckets = buckets
         return buckets
     }
