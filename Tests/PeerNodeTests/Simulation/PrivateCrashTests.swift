@@ -6,14 +6,26 @@ import WorkspaceTestKit
 /// Nodes that crash at every COMMIT while somebody joins and a private channel changes
 /// its members and keys.
 struct `A crash while a private channel changes` {
+    /// What Ada's and Bob's machines hold when Cleo is about to join, and the link for her.
+    private struct Beginning {
+        let machines: [SimulatedNode.Snapshot]
+        let link: String
+        let now: UInt64
+    }
+
     /// Ada owns workspace and channel, Bob is in both, Cleo joins. One of them crashes once.
     private struct Script {
-        let world = SimulatedWorld(seed: 15)
+        let world: SimulatedWorld
         let names = ["Ada", "Bob", "Cleo"]
+        static let said = ["five", "four", "one", "three", "two"]
         private(set) var nodes: [SimulatedNode] = []
+        /// How often each was started before anything happens.
+        private(set) var starts: [Int] = []
         private var link = ""
 
+        /// From the beginning.
         init() throws {
+            world = SimulatedWorld(seed: 15)
             nodes = (0..<3).map { _ in world.addNode() }
             try must(0, "identity.create", ["name": "Ada"])
             try must(0, "workspace.create", ["name": "acme", "key": "w"])
@@ -26,6 +38,26 @@ struct `A crash while a private channel changes` {
             try must(0, "channel.add", ["channel": "board", "members": ["Bob"]])
             try send(0, "one")
             world.run(for: 5_000)
+        }
+
+        /// The machines as they are now.
+        var beginning: Beginning {
+            Beginning(
+                machines: nodes.prefix(2).map { $0.snapshot() }, link: link, now: world.now)
+        }
+
+        /// From where Cleo is about to join, with other dice.
+        init(from beginning: Beginning) {
+            world = SimulatedWorld(seed: 16)
+            world.run(for: beginning.now - world.now)
+            nodes = (0..<3).map { _ in world.addNode() }
+            for (node, machine) in zip(nodes, beginning.machines) {
+                node.putBack(to: machine)
+                node.start()
+            }
+            link = beginning.link
+            world.run(for: 5_000)
+            starts = nodes.map(\.startCount)
         }
 
         /// Repeats a call until it succeeds, restarting crashed nodes.
@@ -64,7 +96,8 @@ struct `A crash while a private channel changes` {
                 ["channel": "board", "text": .string(text), "key": .string(text)])
         }
 
-        func run() throws {
+        /// - Parameter index: who crashes, if somebody does.
+        func run(crashing index: Int? = nil) throws {
             try must(2, "workspace.join", ["link": .string(link), "name": "Cleo"])
             try must(0, "channel.add", ["channel": "board", "members": ["Cleo"]])
             try send(0, "two")
@@ -83,18 +116,33 @@ struct `A crash while a private channel changes` {
             for _ in 0..<60 {
                 revive()
                 world.run(for: 5_000)
+                if let index, nodes[index].startCount > starts[index], isWell { break }
             }
             revive()
+        }
+
+        private func texts(_ node: SimulatedNode) -> [String] {
+            Scenes.texts(of: "board", on: node).sorted()
+        }
+
+        private func findings(_ node: SimulatedNode) -> [JSONValue] {
+            node.ask("node.doctor")?["items"]?.arrayValue ?? []
+        }
+
+        /// As `check` has it.
+        private var isWell: Bool {
+            nodes.allSatisfy { node in
+                node.isRunning && texts(node) == Self.said
+                    && findings(node).allSatisfy { $0["id"] != "keys" }
+            }
         }
 
         /// Everybody reads everything, once, and lacks no key.
         func check(_ note: String) throws {
             for node in nodes { node.commitsUntilCrash = nil }
             for (name, node) in zip(names, nodes) {
-                let texts = Scenes.texts(of: "board", on: node).sorted()
-                #expect(
-                    texts == ["five", "four", "one", "three", "two"], "\(name), \(note)")
-                let findings = node.ask("node.doctor")?["items"]?.arrayValue ?? []
+                #expect(texts(node) == Self.said, "\(name), \(note)")
+                let findings = findings(node)
                 #expect(!findings.isEmpty)
                 #expect(findings.allSatisfy { $0["id"] != "keys" }, "\(name), \(note)")
             }
@@ -106,7 +154,10 @@ struct `A crash while a private channel changes` {
     func `leaves nobody without a way to read, whichever COMMIT of a join or rekey was the last`(
         index: Int
     ) throws {
-        let plain = try Script()
+        let first = try Script()
+        let beginning = first.beginning
+        first.world.end()
+        let plain = Script(from: beginning)
         let before = plain.nodes[index].commitCount
         try plain.run()
         let count = plain.nodes[index].commitCount - before
@@ -114,15 +165,16 @@ struct `A crash while a private channel changes` {
         plain.world.end()
         #expect(count > 5)
         for commit in 1...count {
-            let script = try Script()
+            let script = Script(from: beginning)
             script.nodes[index].commitsUntilCrash = commit
             do {
-                try script.run()
+                try script.run(crashing: index)
                 try script.check("commit \(commit) of \(count)")
             } catch {
                 Issue.record("crash of node \(index) at commit \(commit): \(error)")
             }
-            #expect(script.nodes[index].startCount == 2, "commit \(commit) of \(count)")
+            let starts = script.nodes[index].startCount - script.starts[index]
+            #expect(starts == 1, "commit \(commit) of \(count)")
             script.world.end()
         }
     }
