@@ -80,7 +80,7 @@ struct `What is known of files` {
         scene.world.run(for: 1_000)
         #expect(!heard.isEmpty && heard.allSatisfy { $0 == .want(BlobWant(root: root)) })
         scene.world.network.heal()
-        let isThere = scene.world.run(within: 300_000) {
+        let isThere = scene.world.run(within: 300_000, every: 500) {
             scene.bob.ask("blob.stat", ["blob": blob(message)])?["complete"] == true
         }
         #expect(isThere && scene.world.failures == [])

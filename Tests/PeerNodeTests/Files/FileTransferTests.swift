@@ -52,7 +52,7 @@ struct `Files between nodes of the simulation` {
             ada.crash()
             ada.start()
         }
-        scene.world.run(within: 600_000) {
+        scene.world.run(within: 600_000, every: 500) {
             bob.ask("blob.stat", ["blob": blob])?["complete"] == true
         }
         #expect(scene.save(message, by: bob) == bytes)

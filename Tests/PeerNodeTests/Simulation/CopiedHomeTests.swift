@@ -89,7 +89,7 @@ struct `A home that runs twice` {
             world.run(for: 5_000)
         } else {
             // It says nothing, but where it is.
-            #expect(world.run(within: 60_000) { scene.kinds(of: ada).contains("copy") })
+            #expect(world.run(within: 60_000, every: 500) { scene.kinds(of: ada).contains("copy") })
             world.run(for: 60_000)
             #expect(scene.kinds(of: copy).contains("copy"))
         }

@@ -76,7 +76,7 @@ struct HostileScene {
         try #require(
             ada.ask("message.send", ["channel": "general", "text": "still here"]) != nil,
             sourceLocation: location)
-        let isEqual = world.run(within: 900_000) {
+        let isEqual = world.run(within: 900_000, every: 100) {
             Set(nodes.map { Self.root(of: $0) }).count == 1
                 && nodes.allSatisfy { $0.host?.core.links.network.links.isEmpty == false }
         }

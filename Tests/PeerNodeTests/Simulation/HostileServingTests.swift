@@ -34,7 +34,7 @@ struct `A member who serves badly` {
         #expect(!link.pulls.isEmpty)
         if answer == .pings { Self.ping(link, in: world, until: world.now + 900_000) }
         world.network.heal()
-        let isThere = world.run(within: 120_000) {
+        let isThere = world.run(within: 120_000, every: 100) {
             HostileScene.root(of: ada) == HostileScene.root(of: bob)
         }
         #expect(isThere, "\(ada.log)")
@@ -71,7 +71,7 @@ struct `A member who serves badly` {
         _ = good.connect(to: ada)
         good.offer([log])
         let start = world.now
-        world.run(within: 120_000) { Scenes.isShown("m4", on: ada) }
+        world.run(within: 120_000, every: 200) { Scenes.isShown("m4", on: ada) }
         #expect(world.now - start < 30_000)
         #expect(link.isOpen)
     }

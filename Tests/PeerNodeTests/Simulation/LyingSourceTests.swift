@@ -40,7 +40,7 @@ struct `A member who lies about files` {
         world.run(for: 20_000)
         #expect(bob.ask("blob.stat", ["blob": blob])?["complete"] == false)
         world.network.heal()
-        let isThere = world.run(within: 300_000) {
+        let isThere = world.run(within: 300_000, every: 500) {
             bob.ask("blob.stat", ["blob": blob])?["complete"] == true
         }
         #expect(isThere, "\(bob.log)")

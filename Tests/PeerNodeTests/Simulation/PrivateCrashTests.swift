@@ -107,7 +107,7 @@ struct `A crash while a private channel changes` {
             try send(2, "four")
             // What Bob says before he hears that he was out and is back counts for nobody. What
             // Ada said meanwhile opens only for who knows both.
-            world.run(within: 600_000) {
+            world.run(within: 600_000, every: 500) {
                 revive()
                 return Scenes.texts(of: "board", on: nodes[1]).contains("three")
             }

@@ -35,7 +35,7 @@ struct `Lives by chance` {
         guard life.heal() else { return "does not settle: \(state(of: life))" }
         var problems = life.audit()
         if life.restoring != nil { problems += life.misjudgedRestorations() }
-        life.world.run(within: 15 * 60_000) { life.unawareOfRemoval().isEmpty }
+        life.world.run(within: 15 * 60_000, every: 1_000) { life.unawareOfRemoval().isEmpty }
         problems += life.unawareOfRemoval()
         for node in life.world.nodes where !life.isLost(node: node.index) {
             // What somebody deleted, and erased, whose deletion a removal has cut off since: that is

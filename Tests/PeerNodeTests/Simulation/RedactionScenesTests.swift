@@ -73,7 +73,7 @@ struct `Deleting in a network` {
             }
             world.run(for: UInt64(random.below(4)) * 500)
         }
-        let isEqual = world.run(within: 900_000) {
+        let isEqual = world.run(within: 900_000, every: 100) {
             Set(nodes.map { HostileScene.root(of: $0) }).count == 1
         }
         #expect(isEqual, "WSX_SEED=\(seed)")
@@ -122,7 +122,7 @@ struct `Deleting in a network` {
         let newcomer = world.addNode()
         let link = try #require(Scenes.invite(by: nodes[0]))
         try #require(Scenes.join(link, by: newcomer, named: "N9"))
-        let isEqual = world.run(within: 900_000) {
+        let isEqual = world.run(within: 900_000, every: 100) {
             HostileScene.root(of: newcomer) == HostileScene.root(of: nodes[0])
         }
         #expect(isEqual, "WSX_SEED=\(seed)")
@@ -275,7 +275,7 @@ struct `A member who deletes what he may not` {
         world.run(for: 2_000)
         #expect(try store.operations.missingPayloadCount() == 1)
         world.network.heal()
-        let isHealed = world.run(within: 600_000) {
+        let isHealed = world.run(within: 600_000, every: 500) {
             Scenes.texts(of: "general", on: ada).contains("withheld")
         }
         #expect(isHealed, "\(ada.log)")

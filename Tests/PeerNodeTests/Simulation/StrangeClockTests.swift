@@ -95,7 +95,7 @@ struct `A strange clock` {
         Self.say("apart", bob)
         world.network.heal()
         #expect(
-            world.run(within: 120_000) {
+            world.run(within: 120_000, every: 500) {
                 [ada, bob].allSatisfy {
                     Set(Scenes.texts(of: "general", on: $0)) == ["shifted", "apart"]
                 }
@@ -139,7 +139,7 @@ struct `A strange clock` {
         Self.say("bob is back", bob)
         bob.isStopped = false
         #expect(
-            world.run(within: 120_000) {
+            world.run(within: 120_000, every: 500) {
                 [ada, bob].allSatisfy { Scenes.texts(of: "general", on: $0).count == 11 }
             })
         world.run(for: 10_000)

@@ -95,7 +95,7 @@ final class WorldOfLiars {
             for other in honest where other !== node { world.network.part(node, other, false) }
         }
         say(by: honest[0])
-        return world.run(within: 900_000) {
+        return world.run(within: 900_000, every: 100) {
             let roots = Set(honest.map { HostileScene.root(of: $0) })
             return roots.count == 1 && !roots.contains(nil)
         }

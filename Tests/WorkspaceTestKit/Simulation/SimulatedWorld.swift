@@ -173,6 +173,23 @@ public final class SimulatedWorld {
         return true
     }
 
+    /// Lets time pass until a condition holds that is looked at every so many milliseconds: for one that
+    /// asks nodes, which after each event would cost more than all events.
+    ///
+    /// - Returns: whether it held before `milliseconds` were over.
+    @discardableResult
+    public func run(
+        within milliseconds: UInt64, every step: UInt64, until condition: () -> Bool
+    ) -> Bool {
+        let end = now + milliseconds
+        while now < end {
+            // To ask takes time, too.
+            if condition() { return true }
+            run(for: min(step, max(end, now) - now))
+        }
+        return condition()
+    }
+
     func noted(_ effect: NodeEffect, by node: SimulatedNode) {
         trace?.add(effect, node: node.index, now: now)
         onEffect?(effect, node)
