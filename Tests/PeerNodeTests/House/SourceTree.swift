@@ -1,4 +1,5 @@
 import Foundation
+import WorkspaceTestKit
 
 /// The files of this checkout, as text.
 enum SourceTree {
@@ -21,11 +22,17 @@ enum SourceTree {
         let lines: [String]
         /// Its lines without comments and without what stands inside of string literals.
         let code: [String]
+        /// Both as one text.
+        private let text: String
+        private let codeText: String
 
         init(path: String, text: String) {
             self.path = path
+            self.text = text
             lines = text.components(separatedBy: "\n")
-            code = path.hasSuffix(".swift") ? SourceTree.code(lines) : lines
+            let isSwift = path.hasSuffix(".swift")
+            code = isSwift ? SourceTree.code(lines) : lines
+            codeText = isSwift ? code.joined(separator: "\n") : text
         }
 
         /// The folder it is in, below the root.
@@ -37,8 +44,8 @@ enum SourceTree {
 
         /// Where `pattern` is found: `path:line: text`. `^` and `$` are ends of lines.
         func places(of pattern: String, inCode: Bool = true) throws -> [String] {
-            let text = (inCode ? code : lines).joined(separator: "\n") as NSString
-            let expression = try NSRegularExpression(pattern: pattern, options: .anchorsMatchLines)
+            let text = (inCode ? codeText : self.text) as NSString
+            let expression = try SourceTree.expression(pattern)
             let all = NSRange(location: 0, length: text.length)
             let matches = expression.matches(in: text as String, range: all)
             guard !matches.isEmpty else { return [] }
@@ -51,6 +58,17 @@ enum SourceTree {
                 return "\(path):\(number): \(text.substring(with: group))"
             }
         }
+    }
+
+    private static let lock = NSLock()
+    nonisolated(unsafe) private static var expressions: [String: NSRegularExpression] = [:]
+
+    /// Each is looked for in some thousand files, and made once.
+    private static func expression(_ pattern: String) throws -> NSRegularExpression {
+        if let known = lock.withLock({ expressions[pattern] }) { return known }
+        let made = try NSRegularExpression(pattern: pattern, options: .anchorsMatchLines)
+        lock.withLock { expressions[pattern] = made }
+        return made
     }
 
     /// The text of a file below the root.
@@ -93,46 +111,8 @@ enum SourceTree {
         return files.sorted { $0.path < $1.path }
     }
 
-    /// Lines of Swift without comments and without the insides of strings. Nested comments and
-    /// code inside of an interpolation are not looked at: the format has no block comments, and
-    /// nobody hides a clock in an interpolation.
-    ///
-    /// By bytes: all lines of the tree are read so, and characters took most of that.
-    static func code(_ lines: [String]) -> [String] {
-        var isInLongString = false
-        return lines.map { line in
-            if line.utf8.contains(quote), line.components(separatedBy: "\"\"\"").count % 2 == 0 {
-                defer { isInLongString.toggle() }
-                return isInLongString ? "" : String(line.prefix { $0 != "\"" })
-            }
-            return isInLongString ? "" : codeOutsideStrings(line)
-        }
-    }
+    /// Lines of Swift without comments and without the insides of strings.
+    static func code(_ lines: [String]) -> [String] { SourceText.code(lines) }
 
     private static let newline = UInt16(UInt8(ascii: "\n"))
-    private static let quote = UInt8(ascii: "\"")
-    private static let slash = UInt8(ascii: "/")
-    private static let escape = UInt8(ascii: "\\")
-
-    private static func codeOutsideStrings(_ line: String) -> String {
-        guard line.utf8.contains(where: { $0 == quote || $0 == slash }) else { return line }
-        var code: [UInt8] = []
-        var isInString = false
-        var isEscaped = false
-        var previous = UInt8(ascii: " ")
-        for letter in line.utf8 {
-            if isInString {
-                if !isEscaped, letter == quote { isInString = false }
-                isEscaped = !isEscaped && letter == escape
-                continue
-            }
-            if letter == slash, previous == slash {
-                return String(decoding: code.dropLast(), as: UTF8.self)
-            }
-            if letter == quote { isInString = true }
-            code.append(letter)
-            previous = letter
-        }
-        return String(decoding: code, as: UTF8.self)
-    }
 }

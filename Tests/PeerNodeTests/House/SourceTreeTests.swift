@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WorkspaceTestKit
 
 /// Checks of the source text that the compiler cannot make: files of one module need no import to
 /// use each other, and clocks and random numbers need none at all.
@@ -140,7 +141,8 @@ struct `The source tree` {
         let start = /^( *)(?:@[\w()]+ )*(?:[a-z()]+ )*(?:func |init[?(<]|deinit\b|subscript\b)/
         var functions: [(Int, Int)] = []
         for (number, line) in file.lines.enumerated() {
-            guard line.contains("func ") || line.contains("init") || line.contains("subscript"),
+            guard
+                ["func ", "init", "subscript"].contains(where: { ByteSearch.finds($0, in: line) }),
                 let match = line.firstMatch(of: start)
             else { continue }
             let indent = String(match.1)
@@ -168,7 +170,8 @@ struct `The source tree` {
             file.path.split(separator: "/").prefix(2).joined(separator: "/") + " " + name
         }
         for file in files {
-            for line in file.code {
+            // Most lines begin with a blank, and the search for a match is slow.
+            for line in file.code where line.utf8.first != UInt8(ascii: " ") {
                 guard let match = line.firstMatch(of: type), !line.contains("private ") else {
                     continue
                 }
