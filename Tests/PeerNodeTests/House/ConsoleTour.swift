@@ -88,6 +88,13 @@ struct ConsoleTour {
         binaries = Self.binaryFolder
     }
 
+    /// The homes that there are by now.
+    var homes: [String] {
+        let all = folder.appendingPathComponent("wsx-tour").path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: all)) ?? []
+        return names.sorted().map { all + "/" + $0 }
+    }
+
     /// Runs one command as the person, and returns its lines and its status.
     func run(_ command: String, as person: String) throws -> (lines: [String], status: Int32) {
         let process = Process()
