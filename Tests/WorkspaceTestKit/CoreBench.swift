@@ -114,16 +114,14 @@ public final class CoreBench {
     public func advance(_ milliseconds: UInt64) {
         let end = monotonic + milliseconds
         var inVain = 0
-        while monotonic <= end, let due = nodes.compactMap(\.host?.nextDeadline).min(),
-            due <= end
-        {
+        while monotonic <= end {
+            let deadlines = nodes.map { $0.host?.nextDeadline }
+            guard let due = deadlines.compactMap({ $0 }).min(), due <= end else { break }
             let passed = max(due, monotonic) - monotonic
             wall += passed
             monotonic += passed
-            for node in nodes {
-                if let deadline = node.host?.nextDeadline, deadline <= monotonic {
-                    give(.tick, to: node)
-                }
+            for (node, deadline) in zip(nodes, deadlines) {
+                if let deadline, deadline <= monotonic { give(.tick, to: node) }
             }
             settle()
             // A deadline that a tick does not move would stop the clock.
