@@ -3,6 +3,7 @@ import Foundation
 import PeerNode
 import Testing
 import WorkspaceModel
+import WorkspaceTestKit
 
 /// A host that plays a node: it records its inputs and does what the test says.
 final class ScriptedHost: TurnHost {
@@ -157,10 +158,7 @@ final class TestClient {
         everything += more.bytes
         receivedCount += more.bytes.count
         end = more.end
-        guard more.bytes.contains(UInt8(ascii: "\n")) else { return }
-        let parts = received.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        received = parts.last.map(Array.init) ?? []
-        whole += parts.dropLast().filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
+        whole += ByteLines.take(from: &received)
     }
 
     /// Reads what is there and returns the whole lines so far.
