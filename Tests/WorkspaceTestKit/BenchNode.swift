@@ -203,7 +203,8 @@ public final class BenchNode {
     public func openStore() throws(StorageError) -> NodeStore {
         openCount += 1
         if cannotReopen { throw StorageError(.ioFailure, "planted", statement: "open") }
-        let fresh = try Connection(image: image)
+        let last = try image
+        let fresh = try Connection(image: last.isEmpty ? EmptyStore.image : last)
         (connection, placed) = (fresh, nil)
         let store = try NodeStore(fresh)
         schema = try StoreSchema(of: fresh)

@@ -102,7 +102,7 @@ struct `A store that is killed` {
 
 struct `A node's store` {
     @Test func `is made once`() throws {
-        let store = try NodeStore.inMemory()
+        let store = try NodeStore(Connection())
         #expect(try store.connection.schemaVersion() == Int64(Schema.version))
         let again = try store.reopened()
         #expect(try StoreContents(again) == StoreContents(store))

@@ -136,7 +136,9 @@ extension NodeStore {
         try NodeStore(Connection(image: try connection.serialized()))
     }
 
-    static func inMemory() throws -> NodeStore { try NodeStore(Connection()) }
+    static func inMemory() throws -> NodeStore {
+        try NodeStore(Connection(image: EmptyStore.image))
+    }
 }
 
 /// Most tests have one workspace, so a document's id determines its workspace.
