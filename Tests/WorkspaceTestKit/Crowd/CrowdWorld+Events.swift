@@ -9,7 +9,7 @@ extension CrowdWorld {
     private static let windowsMax: UInt64 = 60
 
     /// Whether everybody has everything.
-    package var isWhole: Bool { lackingCount == 0 }
+    package var isWhole: Bool { nodes.allSatisfy { $0.replica.isWhole } }
 
     /// How many nodes there are, and how many of them lack something.
     package var nodeCount: Int { nodes.count }
