@@ -191,7 +191,7 @@ public final class BenchNode {
     /// Puts what can be read of the store in its place.
     public func rebuildStore() throws(StorageError) {
         rebuildCount += 1
-        let fresh = try Connection()
+        let fresh = try Connection(image: EmptyStore.image)
         var bytes = try image
         if let schema { bytes = try schema.mended(bytes) }
         let damaged = try Connection(image: bytes, isDamaged: true)
@@ -282,7 +282,8 @@ public final class BenchNode {
                             if cannotCopy { throw StorageError(.ioFailure, "planted") }
                             return live
                         },
-                        fresh: { () throws(StorageError) in try Connection() },
+                        fresh: { () throws(StorageError) in try Connection(image: EmptyStore.image)
+                        },
                         random: SeededRandom(seed: 1))), to: self)
         case .search(let job):
             guard holdsSearchJobs else { return bench.give(.searched(desk.run(job)), to: self) }

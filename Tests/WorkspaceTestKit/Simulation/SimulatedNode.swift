@@ -328,7 +328,7 @@ public final class SimulatedNode: SimulatedHost {
                 try Connection(image: store?.connection.serialized() ?? [])
             },
             copy: { (live) throws(StorageError) in live },
-            fresh: { () throws(StorageError) in try Connection() },
+            fresh: { () throws(StorageError) in try Connection(image: EmptyStore.image) },
             random: SeededRandom(seed: 1))
         let start = startCount
         let input = job.run(for: call, in: places)
