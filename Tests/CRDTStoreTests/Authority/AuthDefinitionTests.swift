@@ -38,7 +38,13 @@ struct `The definition of the rules` {
     @Test func `is asked about every rule by the fuzzer`() {
         var broken: [String: Int] = [:]
         var counts = (valid: 0, void: 0, refused: 0)
-        for seed in UInt64(0)..<200 {
+        // A-10 takes sixteen requests on one invite, which few documents have.
+        let rules = ([8, 9] + (11...25)).map { "A-\($0)" } + ["A-1 to A-4", "A-7", "4.0.2", "S-1"]
+        var isEnough: Bool {
+            counts.valid > 3_000 && counts.void > 300 && counts.refused > 1_000
+                && rules.allSatisfy { broken[$0, default: 0] > 0 }
+        }
+        for seed in UInt64(0)..<200 where !isEnough {
             let fuzzer = document(seed)
             let valid = fuzzer.definition.validOperations(among: fuzzer.everything).count
             let written = fuzzer.everything
@@ -53,8 +59,6 @@ struct `The definition of the rules` {
                 }
             }
         }
-        // A-10 takes sixteen requests on one invite, which few documents have.
-        let rules = ([8, 9] + (11...25)).map { "A-\($0)" } + ["A-1 to A-4", "A-7", "4.0.2", "S-1"]
         for rule in rules { #expect(broken[rule, default: 0] > 0, "\(rule) of \(broken)") }
         #expect(counts.valid > 3_000 && counts.void > 300 && counts.refused > 1_000, "\(counts)")
     }
