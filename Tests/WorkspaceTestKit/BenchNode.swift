@@ -116,6 +116,7 @@ public final class BenchNode {
         heldSearchJobs = []
         desk = SearchDesk(searchFiles)
         blobs.crash()
+        lastTurn = nil
         host = try NodeHost(
             environment: environment, at: time,
             openStore: { [unowned self] () throws(StorageError) in try self.openStore() },
@@ -214,10 +215,19 @@ public final class BenchNode {
 
     // MARK: Turns
 
+    /// The time of the last turn of this process.
+    private var lastTurn: TurnTime?
+
+    /// Whether a turn for this input would do nothing, which is noted.
+    func notes(_ input: NodeInput) -> Bool {
+        host?.notes([input], at: time, after: lastTurn) ?? false
+    }
+
     /// One turn, whose effects are carried out; what they cause in others waits for `settle`.
     @discardableResult
     public func turn(_ inputs: [NodeInput]) -> [NodeEffect] {
         guard let host else { return [] }
+        lastTurn = time
         var effects = host.turn(inputs, at: time)
         var rounds = 0
         while host.hasMoreToDo, rounds < 1_000 {

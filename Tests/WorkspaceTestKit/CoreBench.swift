@@ -159,7 +159,7 @@ public final class CoreBench {
         while !queue.isEmpty {
             let (node, input) = queue.removeFirst()
             // Where turns take time, each is made.
-            if turnMilliseconds == 0, node.host?.notes([input], at: monotonic) == true { continue }
+            if turnMilliseconds == 0, node.notes(input) { continue }
             if case .stretched = input, failsNextStretch === node {
                 failsNextStretch = nil
                 node.plant(.commitBefore(0), .full)

@@ -34,6 +34,7 @@ public final class SimulatedNode: SimulatedHost {
     private var dials: Set<UInt64> = []
     private var isNetworkOn = false
     private var lastCall: UInt64 = 0
+    private var lastTurn: TurnTime?
     private var commitsOfFormerStores = 0
 
     /// Answers that were given, by the number of the call.
@@ -96,6 +97,7 @@ public final class SimulatedNode: SimulatedHost {
         desk = SearchDesk(NoSearchFiles())
         blobs.crash()
         isDeskAwake = false
+        lastTurn = nil
         var environment = NodeEnvironment(
             random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
             announces: world.options.announces,
@@ -292,12 +294,13 @@ public final class SimulatedNode: SimulatedHost {
         guard let host, !isStopped else { return }
         let taken = inputs
         inputs = []
-        guard !host.notes(taken, at: world.now) else {
+        guard !host.notes(taken, at: time, after: lastTurn) else {
             setAlarm()
             world.onTurn?(self)
             return
         }
         let before = commitCount
+        lastTurn = time
         let effects = host.turn(taken, at: time)
         if let left = commitsUntilCrash {
             let made = commitCount - before
