@@ -19,15 +19,6 @@ public struct ChannelRuling: Hashable, Sendable {
     /// What newcomers see: 0 all, 1 what comes after they joined.
     public internal(set) var history: UInt64 = 0
 
-    init(
-        creation: OperationID, owner: MemberID, admins: [MemberID], lastLink: OperationID
-    ) {
-        self.creation = creation
-        self.owner = owner
-        self.admins = admins
-        self.lastLink = lastLink
-    }
-
     /// Whether a member may do something with the channel now.
     ///
     /// - Parameter role: the role in the workspace.

@@ -13,12 +13,6 @@ public enum TokenCheck {
         public let nonce: String
         /// The current time, milliseconds since 1970.
         public let now: UInt64
-
-        /// These wishes.
-        public init(issuer: String, audience: String, nonce: String, now: UInt64) {
-            (self.issuer, self.audience) = (issuer, audience)
-            (self.nonce, self.now) = (nonce, now)
-        }
     }
 
     /// The account in an accepted token.
@@ -31,12 +25,6 @@ public enum TokenCheck {
         public var email: String?
         /// When the token ends, milliseconds since 1970.
         public let expiry: UInt64
-
-        /// An account with the given facts.
-        public init(subject: String, name: String? = nil, email: String? = nil, expiry: UInt64) {
-            (self.subject, self.name) = (subject, name)
-            (self.email, self.expiry) = (email, expiry)
-        }
     }
 
     /// A signature to verify.

@@ -1,6 +1,7 @@
-import PeerNode
 import Testing
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// The objects for linked accounts, byte for byte.
 struct `Objects about accounts` {

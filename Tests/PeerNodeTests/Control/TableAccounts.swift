@@ -1,5 +1,6 @@
-import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// Linked accounts: small fixed answers.
 struct TableAccounts: AccountCommands {

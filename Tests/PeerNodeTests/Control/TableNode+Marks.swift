@@ -1,5 +1,6 @@
-import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// Stars and reminders: small fixed answers.
 extension TableNode {

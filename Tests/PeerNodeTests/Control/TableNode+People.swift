@@ -1,5 +1,6 @@
-import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// Profiles, presence, typing and devices: small fixed answers.
 extension TableNode {

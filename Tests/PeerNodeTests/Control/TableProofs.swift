@@ -1,5 +1,6 @@
-import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// Verified addresses: small fixed answers.
 struct TableProofs: ProofCommands {

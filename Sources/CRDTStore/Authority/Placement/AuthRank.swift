@@ -59,11 +59,6 @@ struct DeviceRank: Hashable, Comparable, Sendable {
     private(set) var successionLamport: UInt64 = 0
     private(set) var succession = OperationID.zero
 
-    init(grant: GrantRank, index: Int) {
-        self.grant = grant
-        self.index = index
-    }
-
     /// The rank of a device that takes this one's place.
     func succeeded(by id: OperationID, at lamport: UInt64) -> Self {
         var next = self

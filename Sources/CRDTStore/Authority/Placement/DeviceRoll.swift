@@ -33,12 +33,6 @@ struct DeviceRoll: Sendable {
         private(set) var successionLamport: UInt64 = 0
         private(set) var succession = OperationID.zero
 
-        init(lamport: UInt64, id: OperationID, place: Int) {
-            self.lamport = lamport
-            self.id = id
-            self.place = place
-        }
-
         /// The age of a device that comes right behind it, and behind all others there.
         func succeeded(by id: OperationID, at lamport: UInt64) -> Self {
             guard (successionLamport, succession) < (lamport, id) else { return self }

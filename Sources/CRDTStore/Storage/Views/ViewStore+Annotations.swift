@@ -286,13 +286,6 @@ extension ViewStore {
         public let isValid: Bool
         /// Whether a valid operation overwrites it.
         public let isCovered: Bool
-
-        /// A row with the given fields.
-        public init(row: Annotation, isValid: Bool, isCovered: Bool) {
-            self.row = row
-            self.isValid = isValid
-            self.isCovered = isCovered
-        }
     }
 
     /// All rows of a channel, by message and register.

@@ -51,11 +51,6 @@ public struct AccountClaimObject: ControlObject {
     /// Until when the nonce is good, milliseconds since 1970.
     public var expiresAt: Int64?
 
-    /// A link in the given state.
-    public init(provider: String, state: String) {
-        (self.provider, self.state) = (provider, state)
-    }
-
     /// All fields; the provider is the id.
     public var json: JSONValue {
         [
@@ -76,11 +71,6 @@ public struct AccountMark: Equatable, Sendable {
     public let name: String?
     /// Who has verified it, and since when.
     public let verified: VerifiedMark
-
-    /// An account with its mark.
-    public init(provider: String, name: String?, verified: VerifiedMark) {
-        (self.provider, self.name, self.verified) = (provider, name, verified)
-    }
 
     /// All fields.
     var json: JSONValue {

@@ -73,14 +73,6 @@ public struct ChannelObject: ControlObject {
         public init() {}
     }
 
-    /// An empty public channel.
-    public init(id: String, workspace: String, name: String, createdAt: Int64) {
-        self.id = id
-        self.workspace = workspace
-        self.name = name
-        self.createdAt = createdAt
-    }
-
     /// All fields, and `twin` and `deleted` where they are true.
     public var json: JSONValue {
         var fields: JSONObject = [

@@ -70,12 +70,6 @@ public struct FileObject: ControlObject {
     /// How many parts were found to be damaged, `nil` where nobody has looked.
     public var bad: Int64?
 
-    /// A file without any bytes here.
-    public init(id: String, size: Int64) {
-        self.id = id
-        self.size = size
-    }
-
     /// What to call it.
     public var title: String { name ?? id }
 
@@ -111,12 +105,6 @@ public struct TransferObject: ControlObject {
     /// Whether all of it is here.
     public var isComplete = false
 
-    /// A transfer that has brought nothing.
-    public init(blob: String, size: Int64) {
-        self.blob = blob
-        self.size = size
-    }
-
     /// All fields.
     public var json: JSONValue {
         [
@@ -143,12 +131,6 @@ public struct FileHolderObject: ControlObject {
     public var isLive = false
     /// When it said so, milliseconds since 1970; of this one now.
     public let at: Int64
-
-    /// A device.
-    public init(device: String, at: Int64) {
-        self.device = device
-        self.at = at
-    }
 
     /// All fields.
     public var json: JSONValue {

@@ -53,19 +53,6 @@ public struct MessageObject: ControlObject {
     /// How many devices are known to hold it.
     public var holders: Int64 = 1
 
-    /// A message as it is right after it was written.
-    public init(
-        id: String, workspace: String, channel: String, author: PersonObject, at: Int64,
-        text: String?
-    ) {
-        self.id = id
-        self.workspace = workspace
-        self.channel = channel
-        self.author = author
-        self.at = at
-        self.text = text
-    }
-
     /// A sign under a message: how many left it, and whether the caller is among them.
     public typealias Reaction = (emoji: String, count: Int64, isSelf: Bool)
 

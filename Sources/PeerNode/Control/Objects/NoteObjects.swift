@@ -53,19 +53,6 @@ public struct NoteObject: ControlObject {
         }
     }
 
-    /// A note nobody has written in.
-    public init(
-        id: String, workspace: String, channel: String, title: String, author: PersonObject,
-        createdAt: Int64
-    ) {
-        self.id = id
-        self.workspace = workspace
-        self.channel = channel
-        self.title = title
-        self.author = author
-        self.createdAt = createdAt
-    }
-
     /// All fields of the note; those of its text, `blocks` and `blame` only where they were asked for.
     public var json: JSONValue {
         var fields: JSONObject = [
@@ -124,14 +111,6 @@ public struct NoteEventObject: ControlObject {
     public var title: String?
     /// Unicode scalars that came by it; of an edit.
     public var added: Int64?
-
-    /// An entry of the history of a note.
-    public init(id: String, action: Action, by: PersonObject, at: Int64) {
-        self.id = id
-        self.action = action
-        self.by = by
-        self.at = at
-    }
 
     /// All fields.
     public var json: JSONValue {

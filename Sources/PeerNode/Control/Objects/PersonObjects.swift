@@ -24,13 +24,6 @@ public struct ProfileObject: ControlObject {
     /// How reachable they are, `nil` for who is offline, and for guests.
     public var presence: PresenceObject.Shown?
 
-    /// A profile of which only the name is known.
-    public init(id: String, workspace: String?, name: String) {
-        self.id = id
-        self.workspace = workspace
-        self.name = name
-    }
-
     /// All fields; `visible` is `null` in profiles of others.
     public var json: JSONValue {
         var object: JSONObject = [
@@ -72,16 +65,6 @@ public struct PresenceObject: ControlObject {
 
         /// Whether nothing is known.
         var isUnknown: Bool { state == Shown.unknown.state }
-
-        /// With the given fields.
-        public init(
-            state: String, text: String? = nil, emoji: String? = nil, until: Int64? = nil
-        ) {
-            self.state = state
-            self.text = text
-            self.emoji = emoji
-            self.until = until
-        }
 
         /// All fields.
         public var json: JSONValue {

@@ -29,17 +29,6 @@ public struct PolicyObject: ControlObject {
     /// Files that one message may have.
     public var attachments = Int64(Limits.filesPerMessageUsual)
 
-    /// The policy of a workspace.
-    public init(
-        workspace: String, mayInvite: String, mayAttest: String, join: String, address: String?
-    ) {
-        self.workspace = workspace
-        self.mayInvite = mayInvite
-        self.mayAttest = mayAttest
-        self.join = join
-        self.address = address
-    }
-
     /// All fields; the workspace is the id.
     public var json: JSONValue {
         [
@@ -68,20 +57,6 @@ public struct RequestObject: ControlObject {
     public let state: String
     /// Information for the decision: whether the person was a member before, and how that ended.
     public var note: String?
-
-    /// One request.
-    public init(
-        id: String, name: String?, member: String, device: String, invite: String, at: Int64,
-        state: String
-    ) {
-        self.id = id
-        self.name = name
-        self.member = member
-        self.device = device
-        self.invite = invite
-        self.at = at
-        self.state = state
-    }
 
     /// All fields.
     public var json: JSONValue {

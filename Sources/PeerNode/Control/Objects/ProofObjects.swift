@@ -9,11 +9,6 @@ public struct EmailCheckObject: ControlObject {
     /// The member who shows it, if any.
     public var member: PersonObject?
 
-    /// An address and its state.
-    public init(email: String, state: String) {
-        (self.email, self.state) = (email, state)
-    }
-
     /// All fields; the address is the id. Nobody knows all addresses, which `note` says.
     public var json: JSONValue {
         var object: JSONObject = [
@@ -38,11 +33,6 @@ public struct EmailClaimObject: ControlObject {
     public var verifier: PersonObject?
     /// When the code ends, milliseconds since 1970; `nil` where none was sent.
     public var expiresAt: Int64?
-
-    /// A proof in the given state.
-    public init(email: String, state: String) {
-        (self.email, self.state) = (email, state)
-    }
 
     /// All fields; the address is the id.
     public var json: JSONValue {
@@ -73,14 +63,6 @@ public struct AttestationObject: ControlObject {
     public var until: Int64?
     /// `valid`, `withdrawn`, `verifier_gone`, `taken` by somebody else, or `expired`.
     public let state: String
-
-    /// One that says nothing more.
-    public init(
-        id: String, member: PersonObject, kind: String, by: PersonObject, at: Int64, state: String
-    ) {
-        (self.id, self.member, self.kind) = (id, member, kind)
-        (self.by, self.at, self.state) = (by, at, state)
-    }
 
     /// All fields.
     public var json: JSONValue {

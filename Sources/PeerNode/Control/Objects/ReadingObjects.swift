@@ -17,12 +17,6 @@ public struct ReadingObject: ControlObject {
     /// The oldest message that was not read, `m_…`.
     public var first: String?
 
-    /// A conversation in which everything was read.
-    public init(id: String, name: String) {
-        self.id = id
-        self.name = name
-    }
-
     /// All fields.
     public var json: JSONValue {
         [

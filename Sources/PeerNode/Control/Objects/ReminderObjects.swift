@@ -33,15 +33,6 @@ public struct ReminderObject: ControlObject {
     /// When it was made, milliseconds since 1970.
     public let createdAt: Int64
 
-    /// A reminder that waits.
-    public init(id: String, workspace: String, channel: String, at: Int64, createdAt: Int64) {
-        self.id = id
-        self.workspace = workspace
-        self.channel = channel
-        self.at = at
-        self.createdAt = createdAt
-    }
-
     /// All fields.
     public var json: JSONValue {
         [

@@ -135,14 +135,6 @@ public struct MemberObject: ControlObject {
     /// How reachable they are, `nil` for who is offline or removed, and for guests.
     public var presence: PresenceObject.Shown?
 
-    /// A member with one device.
-    public init(id: String, name: String, role: String, joinedAt: Int64) {
-        self.id = id
-        self.name = name
-        self.role = role
-        self.joinedAt = joinedAt
-    }
-
     /// All fields; `presence` is `null` for who is offline or removed, and for guests.
     public var json: JSONValue {
         var object: JSONObject = [
@@ -191,19 +183,6 @@ public struct InviteObject: ControlObject {
     /// How the link went there: as a `message` or by `mail`; `nil` where it is only in the answer.
     public var delivery: String?
 
-    /// An open invite that nobody has used.
-    public init(
-        id: String, link: String?, role: String, uses: Int64, expiresAt: Int64,
-        createdBy: PersonObject
-    ) {
-        self.id = id
-        self.link = link
-        self.role = role
-        self.uses = uses
-        self.expiresAt = expiresAt
-        self.createdBy = createdBy
-    }
-
     /// All fields; `code` is `null` until codes are built, `qr_text` is the link in capitals.
     public var json: JSONValue {
         var object: JSONObject = [
@@ -243,13 +222,6 @@ public struct IdentityObject: ControlObject {
     public var recovery: String? = "none"
     /// The 24 words, in the one answer that shows them.
     public var phrase: String?
-
-    /// An open identity without a passphrase.
-    public init(id: String, name: String?, createdAt: Int64?) {
-        self.id = id
-        self.name = name
-        self.createdAt = createdAt
-    }
 
     /// All fields; `phrase` only where it is shown.
     public var json: JSONValue {

@@ -244,12 +244,6 @@ struct NoteWriting {
     var isRefused = false
     var failure: StorageError?
 
-    init(document: DocumentID, workspace: Workspace, before: NoteVersion) {
-        self.document = document
-        self.workspace = workspace
-        self.before = before
-    }
-
     mutating func note(_ patch: NotePatch, removing text: String) {
         patches.append(patch)
         removed.append(text)

@@ -20,12 +20,6 @@ struct FileTransfer {
     var told: TransferState?
     /// The earliest time of the next report, on the monotonic clock.
     var tellDue: UInt64
-
-    init(number: Int64, blob: BlobName, tellDue: UInt64) {
-        self.number = number
-        self.blob = blob
-        self.tellDue = tellDue
-    }
 }
 
 /// Blobs that are being fetched from other devices, and their sources.

@@ -22,12 +22,6 @@ public struct CacheObject: ControlObject {
     /// Bytes that this call removed; `nil` where it was not asked to.
     public var clearedBytes: Int64?
 
-    /// Nothing is here.
-    public init(quota: Int64, keep: String) {
-        self.quota = quota
-        self.keep = keep
-    }
-
     /// All fields.
     public var json: JSONValue {
         var object: JSONObject = [

@@ -16,15 +16,6 @@ public struct StatusObject: ControlObject {
         public let behind: Int64?
         /// `member`, `deleted`, or how the caller's membership ended.
         public var state = "member"
-
-        /// One row.
-        public init(id: String, name: String, digest: String, operations: Int64, behind: Int64?) {
-            self.id = id
-            self.name = name
-            self.digest = digest
-            self.operations = operations
-            self.behind = behind
-        }
     }
 
     /// What the disk holds; sizes in bytes.
@@ -50,13 +41,6 @@ public struct StatusObject: ControlObject {
         public let message: String
         /// A command to run.
         public let hint: String?
-
-        /// One row.
-        public init(kind: WarningKind, message: String, hint: String?) {
-            self.kind = kind
-            self.message = message
-            self.hint = hint
-        }
     }
 
     /// `nil` before there is one.
@@ -79,12 +63,6 @@ public struct StatusObject: ControlObject {
     public var store = Store()
     /// What the owner should know.
     public var warnings: [Warning] = []
-
-    /// The state of a node with nothing in it.
-    public init(home: String, socket: String) {
-        self.home = home
-        self.socket = socket
-    }
 
     /// All fields.
     public var json: JSONValue {

@@ -84,12 +84,6 @@ public struct SyncObject: ControlObject {
         return behind == 0 && ahead == 0 ? "in_sync" : "apart"
     }
 
-    /// A pair about which nothing is known yet.
-    public init(peer: String, workspace: String) {
-        self.peer = peer
-        self.workspace = workspace
-    }
-
     /// All fields.
     public var json: JSONValue {
         [
