@@ -148,19 +148,6 @@ struct `Rows that are written together` {
         #expect(try arrivals() == [1, 2, 3, 7])
     }
 
-    @Test func `go with the savepoint in which they came`() throws {
-        try fold(1...2)
-        try connection.pushSavepoint()
-        try fold(3...4)
-        try connection.rollBackSavepoint()
-        try connection.pushSavepoint()
-        try fold(5...6)
-        try connection.releaseSavepoint()
-        try fold(7...7)
-        try connection.commit()
-        #expect(try arrivals() == [1, 2, 5, 6, 7])
-    }
-
     @Test func `are refused where a row would be`() throws {
         try store.commit()
         #expect(failure { try fold(1...1) }?.kind == .misuse)

@@ -24,7 +24,6 @@ struct `A transaction` {
         try connection.begin()
         connection.rollback()
         #expect(failure { try connection.put(2) }?.kind == .misuse)
-        #expect(failure { try connection.pushSavepoint() }?.kind == .misuse)
         #expect(try connection.ids() == [1])
     }
 
@@ -67,78 +66,6 @@ struct `A transaction` {
         #expect(connection.changedRowCount == 3)
     }
 
-    // MARK: Savepoints
-
-    @Test func `undoes one input and keeps the others`() throws {
-        let refused = StorageError(.other, "no")
-        try connection.begin()
-        try connection.withSavepoint { () throws(StorageError) in try connection.put(1) }
-        let error = failure {
-            try connection.withSavepoint { () throws(StorageError) in
-                try connection.put(2)
-                throw refused
-            }
-        }
-        #expect(error == refused)
-        try connection.withSavepoint { () throws(StorageError) in try connection.put(3) }
-        try connection.commit()
-        #expect(try connection.ids() == [1, 3])
-    }
-
-    @Test func `nests savepoints`() throws {
-        try connection.begin()
-        try connection.withSavepoint { () throws(StorageError) in
-            try connection.put(1)
-            try? connection.withSavepoint { () throws(StorageError) in
-                try connection.put(2)
-                try connection.withSavepoint { () throws(StorageError) in
-                    try connection.put(3)
-                }
-                throw StorageError(.other, "no")
-            }
-            try connection.put(4)
-        }
-        try connection.commit()
-        #expect(try connection.ids() == [1, 4])
-    }
-
-    struct Refusal: Error, Equatable {}
-
-    @Test func `undoes an input that is refused for a reason of its own`() throws {
-        try connection.begin()
-        let accepted = try connection.withSavepoint {
-            () throws(StorageError) -> Result<Int, Refusal> in
-            try connection.put(1)
-            return .success(7)
-        }
-        let refused = try connection.withSavepoint {
-            () throws(StorageError) -> Result<Int, Refusal> in
-            try connection.put(2)
-            return .failure(Refusal())
-        }
-        try connection.commit()
-        #expect(accepted == .success(7))
-        #expect(refused == .failure(Refusal()))
-        #expect(try connection.ids() == [1])
-    }
-
-    @Test func `lets a reader's rows survive a savepoint that is undone`() throws {
-        try connection.begin()
-        for id in 1...3 { try connection.put(Int64(id)) }
-        var seen: [Int64] = []
-        let select = try connection.statement("SELECT id FROM item ORDER BY id")
-        try select.forEachRow { (row) throws(StorageError) in
-            seen.append(row.integer(0))
-            try? connection.withSavepoint { () throws(StorageError) in
-                try connection.put(-row.integer(0))
-                throw StorageError(.other, "no")
-            }
-        }
-        try connection.commit()
-        #expect(seen == [1, 2, 3])
-        #expect(try connection.ids() == [1, 2, 3])
-    }
-
     // MARK: Planted failures
 
     static let full = StorageError(.full, "planted")
@@ -157,18 +84,14 @@ struct `A transaction` {
         #expect(try connection.ids().count == 3)
     }
 
-    @Test func `takes no write and no savepoint after SQLite rolled back by itself`() throws {
+    @Test func `takes no write after SQLite rolled back by itself`() throws {
         try connection.commit([1])
         try connection.begin()
         try connection.put(2)
         connection.inject(Fault(.write(0), Self.full, losesTransaction: true))
-        let error = failure {
-            try connection.withSavepoint { () throws(StorageError) in try connection.put(3) }
-        }
-        #expect(error == Self.full)
+        #expect(failure { try connection.put(3) } == Self.full)
         #expect(!connection.isInTransaction)
         #expect(failure { try connection.put(4) }?.kind == .transactionLost)
-        #expect(failure { try connection.pushSavepoint() }?.kind == .transactionLost)
         #expect(failure { try connection.commit() }?.kind == .transactionLost)
         #expect(try connection.ids() == [1])
         // A full disk may have room again: the next turn works.

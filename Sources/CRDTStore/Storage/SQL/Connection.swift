@@ -2,9 +2,9 @@ private import CSQLite
 
 /// One connection to one SQLite database, for one thread.
 ///
-/// A turn of the loop is `begin()`, any number of writes, each input's inside `withSavepoint`, and
-/// `commit()`. Exactly one connection writes and checkpoints, and nothing is written outside of a
-/// transaction. The file is closed when the connection and its statements are released.
+/// A turn of the loop is `begin()`, any number of writes, and `commit()`. Exactly one connection
+/// writes and checkpoints, and nothing is written outside of a transaction. The file is closed when
+/// the connection and its statements are released.
 ///
 /// ```swift
 /// let connection = try Connection(path: "/home/ada/.wsx/node.db", mode: .main)
@@ -180,68 +180,6 @@ public final class Connection {
         releaseSnapshot()
         guard database.isInTransaction else { return }
         sqlite3_exec(database.pointer, "ROLLBACK", nil, nil, nil)
-    }
-
-    /// Runs `body` and rolls back its writes when it throws. Savepoints nest.
-    ///
-    /// - Throws: what `body` throws, `.transactionLost` when there is no transaction any more.
-    public func withSavepoint<Value>(
-        _ body: () throws(StorageError) -> Value
-    ) throws(StorageError) -> Value {
-        try pushSavepoint()
-        let value: Value
-        do throws(StorageError) {
-            value = try body()
-        } catch {
-            try? rollBackSavepoint()
-            throw error
-        }
-        try releaseSavepoint()
-        return value
-    }
-
-    /// Runs `body` and rolls back its writes when it throws or returns a failure: an input refused
-    /// for a reason other than the disk.
-    public func withSavepoint<Value, Refusal: Error>(
-        refusing body: () throws(StorageError) -> Result<Value, Refusal>
-    ) throws(StorageError) -> Result<Value, Refusal> {
-        try pushSavepoint()
-        let result: Result<Value, Refusal>
-        do throws(StorageError) {
-            result = try body()
-        } catch {
-            try? rollBackSavepoint()
-            throw error
-        }
-        switch result {
-        case .success: try releaseSavepoint()
-        case .failure: try rollBackSavepoint()
-        }
-        return result
-    }
-
-    /// Starts a savepoint, to which `rollBackSavepoint()` returns.
-    ///
-    /// - Throws: `.transactionLost` or `.misuse` outside of a transaction, where SQLite would begin
-    ///   one by itself.
-    public func pushSavepoint() throws(StorageError) {
-        guard database.isInTransaction else { throw database.refusal("SAVEPOINT") }
-        try statement("SAVEPOINT input").runControl()
-    }
-
-    /// Keeps the writes since the last savepoint, and ends the savepoint.
-    public func releaseSavepoint() throws(StorageError) {
-        guard database.isInTransaction else { throw database.refusal("RELEASE") }
-        try statement("RELEASE input").runControl()
-    }
-
-    /// Rolls back the writes since the last savepoint, and ends the savepoint.
-    public func rollBackSavepoint() throws(StorageError) {
-        guard database.isInTransaction else { throw database.refusal("ROLLBACK TO") }
-        // Those from before it were written when it began.
-        database.discardGathered()
-        try statement("ROLLBACK TO input").runControl()
-        try statement("RELEASE input").runControl()
     }
 
     // MARK: Reading

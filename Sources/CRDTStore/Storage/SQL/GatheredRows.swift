@@ -1,7 +1,7 @@
 /// Rows of one table that wait to be written together.
 ///
 /// They are written before any statement that could tell that they are missing: every other one of
-/// the connection, a savepoint, and COMMIT. `ROLLBACK` drops them. So nobody sees a difference from
+/// the connection, and COMMIT. `ROLLBACK` drops them. So nobody sees a difference from
 /// rows that are written at once, but for the number of statements.
 class GatheredRows {
     let insert: RowInsert
