@@ -36,9 +36,6 @@ public struct MediaType: Hashable, Sendable {
     public var isPicture: Bool {
         ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(text)
     }
-
-    /// Whether it is an image of any kind.
-    public var isImage: Bool { text.utf8.starts(with: "image/".utf8) }
 }
 
 extension MediaType: CustomStringConvertible {

@@ -141,9 +141,6 @@ public final class StreamLink {
         flush(now: now)
     }
 
-    /// Whether all was sent and the other side knows that it was all.
-    public var hasFinishedWriting: Bool { isFinishing && unsent.isEmpty }
-
     /// Makes the kernel drop pending bytes and reset the connection when the link is dropped, for a
     /// peer that needs no orderly close.
     public func abandon() {

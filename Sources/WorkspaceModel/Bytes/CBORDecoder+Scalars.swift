@@ -37,13 +37,6 @@ extension CBORDecoder {
         return range
     }
 
-    /// A byte string's contents, at most `maxCount` long, sharing the memory of `bytes`.
-    public mutating func byteStringSlice(
-        maxCount: Int = .max
-    ) throws(Malformed) -> ArraySlice<UInt8> {
-        bytes[try byteStringRange(maxCount: maxCount)]
-    }
-
     /// A byte string's contents, at most `maxCount` long, copied.
     public mutating func byteString(maxCount: Int = .max) throws(Malformed) -> [UInt8] {
         [UInt8](bytes[try byteStringRange(maxCount: maxCount)])

@@ -18,18 +18,6 @@ public enum JSONValue: Sendable {
     case array([JSONValue])
     /// Named values in order.
     case object(JSONObject)
-
-    /// The type's name, as an error message to a person uses it.
-    public var typeName: String {
-        switch self {
-        case .null: "null"
-        case .bool: "true or false"
-        case .integer, .decimal: "a number"
-        case .string: "text"
-        case .array: "a list"
-        case .object: "an object"
-        }
-    }
 }
 
 /// The members of a JSON object, in the order in which they were written.

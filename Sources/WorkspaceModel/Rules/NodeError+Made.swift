@@ -79,14 +79,6 @@ extension NodeError {
             hint: "read the answers, then ask again", reason: "control.unread")
     }
 
-    /// More requests of one connection wait than may wait.
-    public static var tooManyWaiting: Self {
-        Self(
-            .busy,
-            "\(Limits.controlRequestsPendingMax) requests on this connection are already waiting",
-            hint: "read the answers before you ask more", reason: "control.busy")
-    }
-
     /// A connection more than `Limits.controlClientsMax`.
     public static var tooManyClients: Self {
         Self(

@@ -129,8 +129,6 @@ struct `What is said about a message` {
         #expect(reactions.map(\.register) == Array(registers[4...]))
         #expect(try view.reactions(to: Self.target, in: 2).isEmpty)
         #expect(try view.annotation(arrival: 3) == words[2].row)
-        try view.forgetAnnotations(of: Self.target, in: 1)
-        #expect(try view.annotations(of: 1).map(\.row) == [words[2].row])
         try view.clear(1)
         #expect(try view.annotations(of: 1).isEmpty)
     }

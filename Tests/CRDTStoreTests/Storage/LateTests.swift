@@ -45,8 +45,6 @@ struct `What had come when something was read` {
         #expect(try view.own.readCount(of: 6, Self.place()) == 0)
         #expect(try view.own.readCount(of: 5, Self.place(2)) == nil)
         #expect(try view.own.frontiers(of: 1) == [Self.place().subject: ReadFrontier([5: 3])])
-        try view.own.removeFrontier(Self.place())
-        #expect(try view.own.frontiers(of: 1).isEmpty)
     }
 
     @Test func `is what late messages are read by, log by log`() throws {

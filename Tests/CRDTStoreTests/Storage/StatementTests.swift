@@ -177,7 +177,7 @@ struct `A statement` {
     @Test func `names itself in an error, and no value`() throws {
         try connection.put(1)
         let error = try #require(failure { try connection.put(1, "a secret") })
-        #expect(error.isUniqueViolation)
+        #expect(error.kind == .constraint)
         #expect(error.statement == "INSERT INTO item VALUES (?1, ?2, ?3)")
         #expect(error.message.contains("item.id"))
         #expect(!error.description.contains("secret"))

@@ -142,8 +142,6 @@ struct `A ready-made failure` {
             .unknownCommand("chanel.list", similar: "channel.list"), .unknownOperation,
             "control.unknown_op", hint: "did you mean 'channel.list'?"),
         Row(.lineTooLong, .tooLarge, "control.too_long", hint: "send it in parts"),
-        Row(
-            .tooManyWaiting, .busy, "control.busy", hint: "read the answers before you ask more"),
         Row(.tooManyClients, .busy, "control.busy", hint: "close one and try again"),
         Row(.notFound("invite", "i_1"), .notFound, "invite.not_found", hint: nil),
         Row(.noWorkspace, .notFound, "workspace.none", hint: "wsx-node up --workspace NAME"),

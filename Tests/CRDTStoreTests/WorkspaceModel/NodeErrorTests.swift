@@ -69,7 +69,7 @@ struct `A failure that leaves the program` {
             .ambiguous("Mina", candidates: [["id": "u_1"]], field: "member"),
             .homeInUse(pid: 42), .notFound("channel", "x", field: "channel"), .stopping,
             .badJSON(JSONError(reason: .duplicateKey, offset: 9)), .tooManyClients,
-            .unknownCommand("mesage.send", similar: "message.send"), .tooManyWaiting,
+            .unknownCommand("mesage.send", similar: "message.send"),
             .noIdentity, .notRunning(socket: "/run/x"), .internalFailure(reason: "node.fault"),
         ]
         for error in errors { #expect(NodeError(json: error.json) == error) }

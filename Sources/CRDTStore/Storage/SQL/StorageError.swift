@@ -28,7 +28,7 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         case readOnly
         /// Another process holds a lock for longer than we wait.
         case busy
-        /// A constraint of the schema. `isUniqueViolation` tells the common one.
+        /// A constraint of the schema.
         case constraint
         /// SQLite ran into its own heap limit, or a value is larger than it takes.
         case noMemory
@@ -81,12 +81,6 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
             message = String(cString: sqlite3_errstr(code))
         }
         self.statement = statement
-    }
-
-    /// Whether a UNIQUE constraint or a primary key was hit: the row is already there.
-    public var isUniqueViolation: Bool {
-        code == Int32(WSX_CONSTRAINT_UNIQUE)
-            || code == Int32(WSX_CONSTRAINT_PRIMARYKEY)
     }
 
     /// Kind, code, message and statement on one line, for a log.

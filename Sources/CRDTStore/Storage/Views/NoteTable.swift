@@ -16,8 +16,6 @@ public final class NoteTable {
         if let document { goneNotes.insert(document) } else { areAllNotesGone = true }
     }
 
-    private static let ofNote = "WHERE did = ? AND key_hlc = ? AND key_id = ?"
-
     // MARK: Notes
 
     /// The valid notes of a channel, deleted ones included, the newest first.

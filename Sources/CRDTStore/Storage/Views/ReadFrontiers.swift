@@ -67,11 +67,4 @@ extension OwnTable {
         }
         return found
     }
-
-    /// Removes the frontier of one conversation.
-    public func removeFrontier(_ place: ViewStore.Register.Place) throws(StorageError) {
-        try connection.statement(
-            "DELETE FROM read_frontier WHERE workspace = ? AND subject = ?"
-        ).run(.integer(place.workspace), .blob(place.subject))
-    }
 }

@@ -138,18 +138,6 @@ extension ViewStore {
         }
     }
 
-    /// Removes all annotations of one message.
-    public func forgetAnnotations(
-        of target: MessageKey, in document: Int64
-    ) throws(StorageError) {
-        let place = Annotation.Register(document: document, target: target, .pin).place
-        for table in ["annotation", "annotation_past"] {
-            try connection.statement(
-                "DELETE FROM \(table) WHERE did = ? AND key_hlc = ? AND key_id = ?"
-            ).run(place)
-        }
-    }
-
     // MARK: Reading
 
     /// Whether there may be annotations in a document.
