@@ -98,17 +98,14 @@ struct Recovering: SessionPart {
             command.name, given,
             lookingFor: command.flow == .linkDevice
                 ? "your other device" : "someone in the workspace", &client)
-        var rendering = rendering
-        if command.flow == .recover, !globals.json, !globals.plain {
-            rendering.welcomed = nameThere(result, besides: given["name"], &client)
+        guard command.flow == .recover, !globals.json, !globals.plain else {
+            io.print(rendering.text(result, of: command.name))
+            return 0
         }
-        io.print(rendering.text(result, of: command.name))
-        if command.flow == .recover {
-            tellOwnDevices(result, &client)
-            if io.isOutputTerminal, !globals.json, !globals.plain {
-                Starting(self).say(next: "wsx-node device lost")
-            }
-        }
+        let name = nameThere(result, besides: given["name"], &client)
+        io.print(rendering.flowed(rendering.recovered(result, name: name)))
+        tellOwnDevices(result, &client)
+        if io.isOutputTerminal { Starting(self).say(next: "wsx-node device lost") }
         return 0
     }
 }

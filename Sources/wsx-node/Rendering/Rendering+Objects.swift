@@ -12,7 +12,7 @@ extension Rendering {
         case .identity: identity(value)
         case .deviceLink where value["link"] == nil:
             "this device is now linked to \(shown(value["name"]))\n" + identity(value)
-        case .recoveredWorkspace: recovered(value)
+        case .recoveredWorkspace: recovered(value, name: nil)
         case .newPhrase: newPhrase(value)
         case .revokedDevice: devices(value, "revoked")
         case .renamedDevice: devices(value, "renamed")
@@ -114,8 +114,9 @@ extension Rendering {
             }.joined()
     }
 
-    private func recovered(_ workspace: JSONValue) -> String {
-        let name = welcomed.map { " \(fitting(sanitised($0))):" } ?? ""
+    /// - Parameter name: that of the person who has just recovered their identity, if known.
+    func recovered(_ workspace: JSONValue, name: String?) -> String {
+        let name = name.map { " \(fitting(sanitised($0))):" } ?? ""
         return "welcome back,\(name) this is now a device of yours in \(shown(workspace["name"])), "
             + "role \(shown(workspace["role"]))\n"
             + "  for each of your other workspaces, run this with an invite link to it:\n"

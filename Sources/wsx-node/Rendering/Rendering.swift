@@ -24,8 +24,6 @@ struct Rendering {
     var workspacesAsked: Set<String> = []
     /// Thread roots by id, for replies that are shown without them.
     var threadRoots: [String: JSONValue] = [:]
-    /// The name of a person who has just recovered their identity, if known.
-    var welcomed: String?
     /// Makes the commands in hints act on the same home.
     let hints: HintText
     /// The width for people's lines; `nil` for no limit, as in a pipe.

@@ -325,14 +325,13 @@ struct `Besides an answer` {
     }
 
     @Test func `a person who comes back is greeted by name, if that is known`() {
-        var rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
+        let rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
         let workspace: JSONValue = ["name": "acme", "role": "owner"]
         #expect(
             rendering.text(workspace, of: "identity.recover")
                 .hasPrefix("welcome back, this is now a device of yours in acme, role owner\n"))
-        rendering.welcomed = "Dana"
         #expect(
-            rendering.text(workspace, of: "identity.recover")
+            rendering.recovered(workspace, name: "Dana")
                 .hasPrefix("welcome back, Dana: this is now a device of yours in acme, role"))
     }
 

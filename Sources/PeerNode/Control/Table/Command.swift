@@ -15,8 +15,6 @@ public struct Command: Sendable {
     public let summary: String
     /// Its parameters in the order of help, including those that all commands take.
     public let parameters: [ParameterDefinition]
-    /// Those of them that are sent over the socket.
-    public let remoteParameters: [ParameterDefinition]
     /// What the answer is: the name of an object, or a list of them.
     public let result: String
     /// The same as a shape, for the code that displays it.
@@ -82,7 +80,6 @@ public struct Command: Sendable {
         let parameters = parameters.map(\.definition)
         let namesWorkspace = run == nil || parameters.contains { $0.name == "workspace" }
         self.parameters = parameters + (namesWorkspace ? [] : [Self.workspace.definition])
-        remoteParameters = self.parameters.filter { !$0.isLocal }
         self.result = result
         self.shape = shape
         self.emptiness = emptiness
@@ -97,6 +94,9 @@ public struct Command: Sendable {
         self.needs = needs
         self.run = run
     }
+
+    /// The parameters that are sent over the socket.
+    public var remoteParameters: [ParameterDefinition] { parameters.filter { !$0.isLocal } }
 
     /// Whether it can be called on the socket.
     public var isMethod: Bool { run != nil }
