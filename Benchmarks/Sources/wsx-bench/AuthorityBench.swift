@@ -111,12 +111,9 @@ enum AuthorityBench {
                 for (device, grant) in zip(person.devices, person.grants) {
                     let log = LogName(document: channel, device: device, incarnation: 1)
                     asked += 1
-                    if evaluator.isContentValid(
-                        grant: grant, log: log, sequence: 7, leastRole: .member,
-                        isAtOrBefore: { _ in true })
-                    {
-                        allowed += 1
-                    }
+                    let limit = evaluator.contentLimit(
+                        grant: grant, log: log, leastRole: .member)
+                    if limit.allows(sequence: 7, isAtOrBefore: { _ in true }) { allowed += 1 }
                 }
             }
         }

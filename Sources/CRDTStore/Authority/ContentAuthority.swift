@@ -97,15 +97,6 @@ extension AuthEvaluator {
         }
     }
 
-    /// Whether one content operation is valid; see `contentLimit` and `ContentLimit.allows`.
-    public func isContentValid(
-        grant: OperationID, log: LogName, sequence: UInt64, leastRole: Role,
-        isAtOrBefore: (CutPlace) -> Bool
-    ) -> Bool {
-        contentLimit(grant: grant, log: log, leastRole: leastRole)
-            .allows(sequence: sequence, isAtOrBefore: isAtOrBefore)
-    }
-
     /// The strongest grant under which the device may write content now.
     ///
     /// It can be one that a transfer took from authority operations: a member who handed over the

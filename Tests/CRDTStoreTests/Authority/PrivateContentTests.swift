@@ -24,9 +24,9 @@ struct `What is written in a private document` {
         _ story: PrivateStory, _ name: String = "mina", under number: UInt8, at sequence: UInt64,
         in log: LogName? = nil
     ) -> Bool {
-        story.judged().isContentValid(
-            of: member(name), in: log ?? self.log(story), under: key(number), sequence: sequence
-        ) { _ in true }
+        story.judged()
+            .contentLimit(of: member(name), in: log ?? self.log(story), under: key(number))
+            .allows(sequence: sequence) { _ in true }
     }
 
     // A member who knows a key reads what is under it; others get it when they ask.

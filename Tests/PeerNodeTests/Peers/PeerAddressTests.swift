@@ -150,9 +150,11 @@ struct `An address record` {
         #expect(book.add(Self.record(["b:1"]), wallMilliseconds: Self.wall) == .added)
         #expect(book.add(Self.record(at: Self.wall - 1), wallMilliseconds: Self.wall) == .known)
         #expect(book.record(of: Self.key.device)?.addresses == ["b:1"])
-        #expect(book.expire(wallMilliseconds: Self.wall + week).isEmpty)
-        #expect(book.expire(wallMilliseconds: Self.wall + week + 1) == [Self.key.device])
-        #expect(book.count == 0)
+        for (later, count) in [(week, 1), (week + 1, 0)] {
+            let time = Self.wall + later
+            let told = book.records(of: [[Self.key.device]], limit: 9, wallMilliseconds: time)
+            #expect(told.count == count)
+        }
     }
 
     @Test func `of a forger or a boaster is refused`() {

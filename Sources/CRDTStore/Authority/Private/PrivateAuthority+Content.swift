@@ -95,15 +95,6 @@ extension PrivateAuthority {
         }
     }
 
-    /// Whether one content operation is valid here; see `contentLimit`.
-    public func isContentValid(
-        of member: MemberID, in log: LogName, under key: KeyID, sequence: UInt64,
-        isAtOrBefore: (CutPlace) -> Bool
-    ) -> Bool {
-        contentLimit(of: member, in: log, under: key)
-            .allows(sequence: sequence, isAtOrBefore: isAtOrBefore)
-    }
-
     /// What a remove or leave keeps of a log.
     ///
     /// - Parameter end: the engine's record of it, as `contentLimit` names it.

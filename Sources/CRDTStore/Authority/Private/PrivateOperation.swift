@@ -21,7 +21,7 @@ public struct PrivateOperation: Sendable {
     /// keeps its place in the graph all the same: citations are not sealed.
     public let change: PrivateChange?
     /// Whether the workspace lets it stand: it is valid content of a guest or more under the grant
-    /// in its header (`AuthEvaluator.isContentValid`).
+    /// in its header (`AuthEvaluator.contentLimit`).
     public let isAllowed: Bool
     /// Those ends of memberships in the workspace that the grant in its header knows, or a grant
     /// that it names among the answers of a key.

@@ -130,15 +130,6 @@ public struct AddressBook: Sendable {
             .min { ($0.at, $0.device) < ($1.at, $1.device) }
     }
 
-    /// Drops what no longer counts, and returns whose records those were, in order.
-    public mutating func expire(wallMilliseconds: UInt64) -> [DeviceID] {
-        let gone = records.values
-            .filter { !AddressRecord.isTimely($0.at, wallMilliseconds: wallMilliseconds) }
-            .map(\.device).sorted()
-        for device in gone { remove(device) }
-        return gone
-    }
-
     /// Drops what is known of one device.
     public mutating func remove(_ device: DeviceID) {
         records[device] = nil
