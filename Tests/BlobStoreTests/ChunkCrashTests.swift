@@ -5,6 +5,8 @@ import WorkspaceModel
 
 /// A store on a disk that crashes, or fails, at every single call.
 struct `Chunks on a disk that fails` {
+    private let disk = CrashingDisk()
+
     /// What the node's tables would hold: bits that were claimed, and what they stand for.
     struct Tables {
         var held: [BlobName: HaveMap] = [:]
@@ -85,7 +87,6 @@ struct `Chunks on a disk that fails` {
     }()
 
     @Test func `live when nothing fails`() throws {
-        let disk = CrashingDisk()
         var tables = Tables()
         try Self.live(on: disk, &tables)
         #expect(tables.held.count == 2 && tables.held.values.allSatisfy { $0.isWhole })
@@ -96,7 +97,6 @@ struct `Chunks on a disk that fails` {
 
     @Test(arguments: 1...callCount)
     func `have no bit too many after a kill at any call`(_ call: Int) throws {
-        let disk = CrashingDisk()
         disk.endsAt = call
         var tables = Tables()
         #expect(throws: BlobError.self) { try Self.live(on: disk, &tables) }
@@ -140,7 +140,6 @@ struct `Chunks on a disk that fails` {
     }
 
     @Test func `have the name of a folder synced once only`() throws {
-        let disk = CrashingDisk()
         let store = try ChunkFiles(disk)
         let (bytes, key) = Self.text(1, count: 1_000)
         // The folder of the blob, and at first the one that it lies in.
@@ -158,7 +157,6 @@ struct `Chunks on a disk that fails` {
     func `have a claim of many cost one sync, and of few one for each file and folder`(
         _ count: Int
     ) throws {
-        let disk = CrashingDisk()
         let store = try ChunkFiles(disk)
         var names: Set<BlobName> = []
         for number in 1...count {
@@ -203,7 +201,6 @@ struct `Chunks on a disk that fails` {
 
     @Test func `say by name that the disk is full, and take the same chunk when it is not`() throws
     {
-        let disk = CrashingDisk()
         let store = try ChunkFiles(disk)
         let sealed = try Self.sealed(4, count: 300_000)
         let blob = `Stores of chunks`.name(sealed.tree)
@@ -224,7 +221,6 @@ struct `Chunks on a disk that fails` {
     }
 
     @Test func `believe no leaves that were torn`() throws {
-        let disk = CrashingDisk()
         let sealed = try Self.sealed(5, count: 600_000)
         let blob = `Stores of chunks`.name(sealed.tree)
         do {
@@ -245,7 +241,6 @@ struct `Chunks on a disk that fails` {
     }
 
     @Test func `lose bits where a file was cut or is gone`() throws {
-        let disk = CrashingDisk()
         let store = try ChunkFiles(disk)
         let sealed = try Self.sealed(6, count: 600_000)
         let blob = `Stores of chunks`.name(sealed.tree)
@@ -262,7 +257,6 @@ struct `Chunks on a disk that fails` {
     }
 
     @Test func `keep no more than 32 files open`() throws {
-        let disk = CrashingDisk()
         let store = try ChunkFiles(disk)
         for number in 0..<60 {
             let sealed = try Self.sealed(UInt64(100 + number), count: 10)

@@ -5,8 +5,9 @@ import WorkspaceModel
 @testable import wsx_node
 
 struct `The program` {
+    private let io = MemoryIO()
+
     @Test func `tells its version without a daemon`() {
-        let io = MemoryIO()
         io.node = nil
         #expect(io.run("version") == 0)
         #expect(io.output == "wsx-node \(Release.version)\n")
@@ -15,7 +16,6 @@ struct `The program` {
     }
 
     @Test func `prints short help when it is called bare`() {
-        let io = MemoryIO()
         #expect(io.run() == 0)
         #expect(io.output == Manual.shortHelp)
     }
@@ -36,7 +36,6 @@ struct `The program` {
     }
 
     @Test func `ends with 3 and a command to run when no daemon answers`() {
-        let io = MemoryIO()
         io.node = nil
         #expect(io.run("send", "general", "hi", "--home", "/h") == 3)
         #expect(io.errors.contains("hint: wsx-node --home /h up\n"))
@@ -44,7 +43,6 @@ struct `The program` {
     }
 
     @Test func `writes failures as JSON on standard error when asked`() throws {
-        let io = MemoryIO()
         let failure = NodeError.notFound("channel", "nope", field: "channel")
         io.node?.failure = failure
         #expect(io.run("send", "nope", "hi", "--json") == 5)
@@ -53,7 +51,6 @@ struct `The program` {
     }
 
     @Test func `sends what was said, and the workspace only when one was named`() {
-        let io = MemoryIO()
         #expect(io.run("send", "#general", "hi") == 0)
         #expect(io.output == "m_01hx9t4c  saved\n")
         #expect(io.node?.asked == ["send name(\"general\") hi text"])
@@ -70,7 +67,6 @@ struct `The program` {
     }
 
     @Test func `reads standard input for a dash, and for nothing else`() {
-        let io = MemoryIO()
         io.input = Array("from a pipe\n".utf8)
         #expect(io.run("send", "general", "-") == 0)
         #expect(io.node?.asked == ["send name(\"general\") from a pipe text"])
@@ -86,14 +82,12 @@ struct `The program` {
     }
 
     @Test func `checks bounds before it connects`() {
-        let io = MemoryIO()
         io.node = nil
         #expect(io.run("log", "general", "-n", "101") == 2)
         #expect(io.errors.contains("'-n' must be an integer, 1 to 100"))
     }
 
     @Test func `streams events, acknowledges them by name, and ends after a count`() {
-        let io = MemoryIO()
         io.events = (1...3).map {
             EventObject(
                 sequence: $0, cursor: "e1.\($0)", at: 1, type: "message.created",
@@ -105,7 +99,6 @@ struct `The program` {
     }
 
     @Test func `starts a daemon where the one before has just gone, and waits for it`() {
-        let io = MemoryIO()
         io.isBroken = true
         io.endsAfter = 300
         #expect(io.run("up", "--name", "Mina", "--timeout", "200ms") != 0)
@@ -115,7 +108,6 @@ struct `The program` {
     }
 
     @Test func `starts a daemon once, and makes what is missing`() {
-        let io = MemoryIO()
         io.node = nil
         #expect(io.run("up", "--name", "Mina", "-w", "acme", "--listen", "127.0.0.1:0") == 0)
         #expect(io.startedWith == ["--listen", "127.0.0.1:0"])
@@ -134,7 +126,6 @@ struct `The program` {
     }
 
     @Test func `calls raw methods and describes them`() {
-        let io = MemoryIO()
         #expect(io.run("rpc", "message.send", "channel=general", "text=x") == 0)
         #expect(io.output.hasPrefix(#"{"id":"m_01hx9t4c""#))
         #expect(io.run("rpc", "--list") == 0)
@@ -177,7 +168,6 @@ struct `The program` {
     }
 
     @Test func `refuses a socket path that the system cannot take`() {
-        let io = MemoryIO()
         #expect(io.run("socket", "--home", "/" + String(repeating: "x", count: 93)) == 0)
         #expect(io.run("socket", "--home", "/" + String(repeating: "x", count: 94)) == 78)
     }

@@ -6,6 +6,8 @@ import WorkspaceModel
 
 /// Stars and reminders on the command line and in a conversation.
 struct `Stars and reminders for people` {
+    private let io = MemoryIO()
+
     /// 20 November 2026, 19:40 where the tests are.
     private static let now: Int64 = 1_795_200_000_000
     private static let hour: Int64 = 3_600_000
@@ -77,7 +79,6 @@ struct `Stars and reminders for people` {
     }
 
     @Test func `are shown with their channel, and on the message`() {
-        let io = MemoryIO()
         #expect(io.run("message", "list", "--starred") == 0)
         #expect(io.output.contains("06:00  #general  Mina  hello\n"), "\(io.output)")
         #expect(io.run("message", "star", "m_01hx9t4c") == 0)
@@ -127,7 +128,6 @@ struct `Stars and reminders for people` {
         ),
     ])
     func `are made in as many words as it takes`(_ row: (line: [String], asked: String)) {
-        let io = MemoryIO()
         let status = Program.run(arguments: ["remind"] + row.line, environment: [:], io: io)
         #expect(status == 0, "\(io.errors)")
         #expect(io.node?.asked.last == row.asked)
@@ -139,7 +139,6 @@ struct `Stars and reminders for people` {
         (["general"], "is missing"), (["general", "a while ago"], "cannot be 'a'"),
     ])
     func `need a time`(_ row: (line: [String], says: String)) {
-        let io = MemoryIO()
         #expect(Program.run(arguments: ["remind"] + row.line, environment: [:], io: io) == 2)
         #expect(io.errors.contains(row.says), "\(io.errors)")
         #expect(io.node?.asked.contains { $0.hasPrefix("remind ") } == false)
@@ -152,7 +151,6 @@ struct `Stars and reminders for people` {
         (["tomorrow", "general"], "general tomorrow"),
     ])
     func `say what to type where the time stands first`(_ row: (line: [String], meant: String)) {
-        let io = MemoryIO()
         #expect(Program.run(arguments: ["remind"] + row.line, environment: [:], io: io) == 2)
         #expect(io.errors.hasSuffix("hint: wsx-node remind \(row.meant)\n"), "\(io.errors)")
         #expect(io.node?.asked.contains { $0.hasPrefix("remind ") } == false)
@@ -165,7 +163,6 @@ struct `Stars and reminders for people` {
             (["monday", "2h", "notes"], nil),
         ] as [(line: [String], meant: String?)])
     func `take a day for a channel first`(_ row: (line: [String], meant: String?)) {
-        let io = MemoryIO()
         #expect(Program.run(arguments: ["remind"] + row.line, environment: [:], io: io) == 0)
         let other = MemoryIO()
         other.node?.failure = .notFound("channel", row.line[0], field: "channel")
@@ -177,7 +174,6 @@ struct `Stars and reminders for people` {
 
     @Test(arguments: ["y_7k3qm2xa", "3qm2xa"])
     func `are cancelled by their id or its end`(_ id: String) {
-        let io = MemoryIO()
         io.node?.reminderRows = [TableNode.reminder]
         #expect(io.run("remind", "cancel", id) == 0)
         #expect(io.node?.asked.last == "cancelReminder y_7k3qm2xa")
@@ -185,7 +181,6 @@ struct `Stars and reminders for people` {
     }
 
     @Test func `that are due are counted on the home screen`() {
-        let io = MemoryIO()
         (io.isInputTerminal, io.isOutputTerminal) = (true, true)
         var due = TableNode.reminder
         due.state = .due
@@ -232,7 +227,6 @@ struct `Stars and reminders for people` {
     }
 
     @Test func `are told in a line when their time has come`() throws {
-        let io = MemoryIO()
         (io.isInputTerminal, io.isOutputTerminal, io.isSilent) = (true, true, true)
         let keyboard = TypingKeyboard()
         io.live = keyboard

@@ -6,6 +6,10 @@ import WorkspaceModel
 
 /// Links and dials on a clock that the test controls.
 struct `The links to peers` {
+    private let desk: Desk
+
+    init() throws { desk = try Desk() }
+
     private final class Desk {
         let driver: NodeDriver
         let links: PeerLinks
@@ -51,7 +55,6 @@ struct `The links to peers` {
 
     @Test(arguments: ["", ":1", "[::1", "127.0.0.1:0", "127.0.0.1:65536", "a b", "h:"])
     func `are not dialled at what is no address`(_ address: String) throws {
-        let desk = try Desk()
         desk.links.dial(number: 4, address: address, now: 0)
         desk.takeInputs()
         #expect(desk.inputs == ["failed 4 bad_address"])
@@ -59,7 +62,6 @@ struct `The links to peers` {
     }
 
     @Test func `are dialled at each address of a name until one answers`() throws {
-        let desk = try Desk()
         let dead = try TCPListener(anyLoopbackPort).address
         let alive = try TCPListener(anyLoopbackPort)
         desk.links.dial(number: 4, address: "localhost", now: 0)
@@ -74,7 +76,6 @@ struct `The links to peers` {
     }
 
     @Test func `fail with the word of the last address, or of the name`() throws {
-        let desk = try Desk()
         let dead = try TCPListener(anyLoopbackPort).address
         desk.links.dial(number: 1, address: "\(dead)", now: 0)
         try desk.work { desk.inputs.count == 1 }
@@ -91,7 +92,6 @@ struct `The links to peers` {
     }
 
     @Test func `give up all dials and questions when the network goes`() throws {
-        let desk = try Desk()
         let listener = try TCPListener(anyLoopbackPort)
         desk.links.dial(number: 9, address: "localhost", now: 0)
         desk.links.dial(number: 2, address: "\(listener.address)", now: 0)
@@ -105,7 +105,6 @@ struct `The links to peers` {
     }
 
     @Test func `take with a connection what was sent with it`() throws {
-        let desk = try Desk()
         let (own, other) = try makeLinks()
         other.write([UInt8](repeating: 1, count: 66), now: 0)
         #expect(other.flush(now: 0) == nil)
@@ -122,7 +121,6 @@ struct `The links to peers` {
     }
 
     @Test func `tell what is left of what was written, once a flush`() throws {
-        let desk = try Desk()
         let (own, other) = try makeLinks()
         desk.links.accept(own, now: 0)
         desk.takeInputs()
@@ -144,7 +142,6 @@ struct `The links to peers` {
     }
 
     @Test func `do not tell that all has left where that is known`() throws {
-        let desk = try Desk()
         let (own, other) = try makeLinks()
         desk.links.accept(own, now: 0)
         desk.takeInputs()
@@ -185,7 +182,6 @@ struct `The links to peers` {
     }
 
     @Test func `are given more without a turn while they take it`() throws {
-        let desk = try Desk()
         let (own, other) = try makeLinks()
         desk.links.accept(own, now: 0)
         desk.takeInputs()
@@ -219,7 +215,6 @@ struct `The links to peers` {
     }
 
     @Test func `leave with the kernel all that was written, when they are closed`() throws {
-        let desk = try Desk()
         let (own, other) = try makeLinks()
         desk.links.accept(own, now: 0)
         desk.takeInputs()
@@ -235,7 +230,6 @@ struct `The links to peers` {
     }
 
     @Test func `are read in turn, none twice before the others`() throws {
-        let desk = try Desk()
         let pairs = try (0..<3).map { _ in try makeLinks() }
         for pair in pairs {
             desk.links.accept(pair.0, now: 0)
@@ -262,7 +256,6 @@ struct `The links to peers` {
     }
 
     @Test func `are read a few times for a frame that comes byte by byte`() throws {
-        let desk = try Desk()
         let (own, other) = try makeLinks()
         desk.links.accept(own, now: 0)
         let hint = [UInt8](repeating: 9, count: 16)
@@ -285,7 +278,6 @@ struct `The links to peers` {
     }
 
     @Test func `are read after a moment where the kernel gathers more than comes`() throws {
-        let desk = try Desk()
         let (own, other) = try makeLinks()
         desk.links.accept(own, now: 0)
         other.write([UInt8](repeating: 0, count: 60_000), now: 0)
@@ -307,7 +299,6 @@ struct `The links to peers` {
     }
 
     @Test func `are left alone while they are busy, and read later`() throws {
-        let desk = try Desk()
         for _ in 0..<2 {
             let pair = try makeLinks()
             desk.links.accept(pair.0, now: 0)
@@ -331,7 +322,6 @@ struct `The links to peers` {
     }
 
     @Test func `that are lost are told once, after their last bytes`() throws {
-        let desk = try Desk()
         let (own, other) = try makeLinks()
         desk.links.accept(own, now: 0)
         other.write([1, 2], now: 0)

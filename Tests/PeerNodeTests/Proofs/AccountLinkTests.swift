@@ -9,10 +9,13 @@ import WorkspaceTestKit
 
 /// Linking an account: nonces, tokens, verifiers, and failures.
 struct `A linked account` {
+    private let table: AccountTable
+
+    init() throws { table = try AccountTable() }
+
     // MARK: Linking
 
     @Test func `is shown with who verified it, everywhere`() throws {
-        let table = try AccountTable()
         let begun = try table.bob.ok("account.link", ["provider": "lab"])
         #expect(begun.fieldNames.subtracting(["changed"]) == ResultFields.accountClaim)
         #expect(begun["state"] == "waiting" && begun["nonce"]?.stringValue?.utf8.count == 43)
@@ -39,7 +42,6 @@ struct `A linked account` {
     }
 
     @Test func `leaves no token in stores and logs, and nobody else is told one`() throws {
-        let table = try AccountTable()
         let call = try table.token(table.bob, subject: "subject-of-bob")
         let token = try #require(call["id_token"]?.stringValue)
         try table.bob.ok("account.link", call)
@@ -61,7 +63,6 @@ struct `A linked account` {
     }
 
     @Test func `gives no right, and is nothing that guests see`() throws {
-        let table = try AccountTable()
         try table.ada.ok("channel.create", ["name": "deal", "private": true])
         let guest = try table.bench.guest(
             "Gus", of: table.ada, role: "guest", channels: ["deal"])
@@ -77,7 +78,6 @@ struct `A linked account` {
     // MARK: Tokens that prove nothing
 
     @Test func `is refused by name if its token is somebody else's`() throws {
-        let table = try AccountTable()
         let nonce = try table.nonce(table.bob)
         let now = table.bench.wall
         let other = TestProvider(seed: 9)
@@ -114,7 +114,6 @@ struct `A linked account` {
     }
 
     @Test func `takes a token of its member and device alone`() throws {
-        let table = try AccountTable()
         let call = try table.token(table.bob)
         _ = try table.nonce(table.cleo)
         #expect(try table.cleo.refused("account.link", call).reason == "token.nonce")
@@ -128,7 +127,6 @@ struct `A linked account` {
 
     /// A modified program asks with the claim of before.
     @Test func `is proved once by one claim`() throws {
-        let table = try AccountTable()
         let call = try table.token(table.bob)
         let place = AccountProofs.Place(
             workspace: try table.bob.workspace().number, provider: "lab")
@@ -149,7 +147,6 @@ struct `A linked account` {
     }
 
     @Test func `is proved by a claim still whose attestation could not be stored`() throws {
-        let table = try AccountTable()
         table.ada.holdsTokenChecks = true
         _ = table.bob.begin("account.link", try table.token(table.bob))
         let question = try #require(table.ada.tokenQuestions.last)
@@ -168,7 +165,6 @@ struct `A linked account` {
     }
 
     @Test func `belongs to one member`() throws {
-        let table = try AccountTable()
         try table.link(table.bob)
         let refusal = try table.cleo.refused("account.link", try table.token(table.cleo))
         #expect(refusal.kind == .duplicate && refusal.kind.seed == "E12")
@@ -183,7 +179,6 @@ struct `A linked account` {
     }
 
     @Test func `is removed by its member and by verifiers, and by nobody else`() throws {
-        let table = try AccountTable()
         try table.link(table.bob, ["name": "Bob Ross"])
         let other: JSONValue = ["provider": "lab", "member": "@Bob"]
         #expect(try table.cleo.refused("account.unlink", other).kind == .forbidden)
@@ -203,7 +198,6 @@ struct `A linked account` {
     // MARK: The address
 
     @Test func `verifies the address that its member shows, where the provider has`() throws {
-        let table = try AccountTable()
         try table.bob.ok("profile.set", ["email": "bob@example.org"])
         try table.cleo.ok("profile.set", ["email": "cleo@example.org"])
         table.bench.advance(5_000)
@@ -223,7 +217,6 @@ struct `A linked account` {
 
     /// The sign for kelvin is `k` in lower case, and in another's mailbox.
     @Test func `verifies no address with other letters than ASCII has`() throws {
-        let table = try AccountTable()
         try table.bob.ok("profile.set", ["email": "kim@example.org"])
         table.bench.advance(5_000)
         for email in ["\u{212a}im@example.org", "kim@example.org\u{301}"] {
@@ -238,7 +231,6 @@ struct `A linked account` {
     // MARK: Verifiers
 
     @Test func `waits for a verifier, and continues by itself`() throws {
-        let table = try AccountTable()
         let call = try table.token(table.bob)
         table.bench.cut(table.ada, table.bob)
         let pending = try table.bob.refused("account.link", call)
@@ -263,7 +255,6 @@ struct `A linked account` {
     }
 
     @Test func `continues by itself with a verifier who stays`() throws {
-        let table = try AccountTable()
         let bob = try #require(table.bob.host?.core)
         let links = Set(bob.links.network.links.keys)
         table.ada.holdsTokenChecks = true
@@ -304,7 +295,6 @@ struct `A linked account` {
     }
 
     @Test func `is looked at by a verifier whose keys are newer`() throws {
-        let table = try AccountTable()
         try table.letCleoVerify()
         table.ada.keyFiles["/keys/lab.json"] = Array(#"{"keys":[]}"#.utf8)
         let done = try table.link(table.bob)
@@ -312,7 +302,6 @@ struct `A linked account` {
     }
 
     @Test func `is not looked at without a file of keys, and the owner hears why`() throws {
-        let table = try AccountTable()
         let cursor = try table.ada.cursor()
         table.ada.keyFiles = [:]
         #expect(try table.bob.refused("account.link", try table.token(table.bob)).kind == .pending)
@@ -348,7 +337,6 @@ struct `A linked account` {
     }
 
     @Test func `survives a check that fails`() throws {
-        let table = try AccountTable()
         table.ada.holdsTokenChecks = true
         let call = table.bob.begin("account.link", try table.token(table.bob))
         #expect(table.bob.answer(to: call) == nil)
@@ -362,7 +350,6 @@ struct `A linked account` {
     }
 
     @Test func `counts while its verifier may verify`() throws {
-        let table = try AccountTable()
         try table.letCleoVerify()
         table.bench.cut(table.ada, table.bob)
         try table.link(table.bob)
@@ -376,7 +363,6 @@ struct `A linked account` {
     }
 
     @Test func `ends with the hour of its nonce, and with a lock`() throws {
-        let table = try AccountTable()
         let call = try table.token(table.bob)
         table.bench.advance(Limits.accountClaimMilliseconds + 1_000)
         #expect(try table.bob.refused("account.link", call).reason == "token.over")

@@ -9,6 +9,10 @@ import WorkspaceTestKit
 
 /// Verifying an address: letters, codes, and failures.
 struct `The proof of an address` {
+    private let table: ProofTable
+
+    init() throws { table = try ProofTable() }
+
     private static let address = "bob@example.org"
     private static let ask: JSONValue = ["email": .string(address)]
 
@@ -19,7 +23,6 @@ struct `The proof of an address` {
     // MARK: Letters
 
     @Test func `is a letter that says who asks and where, with the code only in its text`() throws {
-        let table = try ProofTable()
         let sent = try table.bob.ok("email.verify.send", Self.ask)
         #expect(sent.fieldNames == ResultFields.emailClaim)
         #expect(sent["state"] == "sent" && sent["verifier"]?["name"] == "Ada")
@@ -38,7 +41,6 @@ struct `The proof of an address` {
     }
 
     @Test func `leaves no code in stores and logs`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         let wrong = try confirm(ProofTable.other(code), on: table.bob)
@@ -54,7 +56,6 @@ struct `The proof of an address` {
     }
 
     @Test func `is not begun twice for one letter`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         #expect(try table.bob.ok("email.verify.send", Self.ask)["state"] == "sent")
         #expect(table.ada.letters.count == 1)
@@ -66,7 +67,6 @@ struct `The proof of an address` {
     }
 
     @Test func `fails where the letter cannot be sent`() throws {
-        let table = try ProofTable()
         table.ada.mailStatus = 75
         let failure = try table.bob.refused("email.verify.send", Self.ask)
         #expect(failure.kind == .codeUndeliverable && failure.kind.seed == "11005")
@@ -77,7 +77,6 @@ struct `The proof of an address` {
     }
 
     @Test func `waits for the command and holds nobody up`() throws {
-        let table = try ProofTable()
         table.ada.mailStatus = nil
         let call = table.bob.begin("email.verify.send", Self.ask)
         #expect(table.bob.answer(to: call) == nil)
@@ -89,7 +88,6 @@ struct `The proof of an address` {
     }
 
     @Test func `is five letters in an hour for one member, and twenty for a node`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         for _ in 0..<4 { try table.bob.ok("email.verify.resend") }
         let sixth = try table.bob.refused("email.verify.resend")
@@ -115,7 +113,6 @@ struct `The proof of an address` {
     /// Each of the two is asked first once.
     @Test(arguments: [true, false])
     func `fails if its address is refused, no matter who else sends none`(isOwner: Bool) throws {
-        let table = try ProofTable()
         try table.letCleoVerify()
         let (sender, other) = isOwner ? (table.ada, table.cleo) : (table.cleo, table.ada)
         try other.ok("mail.command", ["command": ""])
@@ -129,7 +126,6 @@ struct `The proof of an address` {
     }
 
     @Test func `speaks of a code only where one is still good`() throws {
-        let table = try ProofTable()
         try table.letCleoVerify()
         try table.cleo.ok("mail.command", ["command": ""])
         try table.bob.ok("email.verify.send", Self.ask)
@@ -145,7 +141,6 @@ struct `The proof of an address` {
     }
 
     @Test func `has no good code after a letter that was not sent`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         table.ada.mailStatus = 65
@@ -159,7 +154,6 @@ struct `The proof of an address` {
     }
 
     @Test func `leaves the letters of an hour where others could not be sent`() throws {
-        let table = try ProofTable()
         table.ada.mailStatus = 65
         let wrong = try table.bob.refused("email.verify.send", ["email": "bob@exmaple.org"])
         #expect(wrong.kind == .codeUndeliverable)
@@ -213,7 +207,6 @@ struct `The proof of an address` {
     }
 
     @Test func `says what to do next where it is refused`() throws {
-        let table = try ProofTable()
         let form = try table.bob.refused("email.verify.send", ["email": "Bob <b@example.org>"])
         #expect(form.hint == "give only the address, without a name or brackets")
         let long = String(repeating: "b", count: 250) + "@example.org"
@@ -244,7 +237,6 @@ struct `The proof of an address` {
 
     /// Somebody asks on more terminals than one answer is handed to.
     @Test func `is answered to so many calls, and takes no code of more`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         table.ada.mailStatus = nil
@@ -272,7 +264,6 @@ struct `The proof of an address` {
     // MARK: Codes
 
     @Test func `takes five tries, and no sixth`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         for _ in 0..<5 {
@@ -291,7 +282,6 @@ struct `The proof of an address` {
     }
 
     @Test func `ends after five minutes`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         table.bench.advance(Limits.proofCodeMilliseconds + 1_000)
@@ -301,7 +291,6 @@ struct `The proof of an address` {
     }
 
     @Test func `has one code: a new letter ends the one before`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let first = try ProofTable.code(table.ada.letters.first)
         try table.bob.ok("email.verify.resend")
@@ -314,7 +303,6 @@ struct `The proof of an address` {
     }
 
     @Test func `is void when the address changes`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         let other = try table.bob.refused(
@@ -331,7 +319,6 @@ struct `The proof of an address` {
 
     /// Another member, or another device, gains nothing by a code that it saw.
     @Test func `is of the member who asked alone`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         #expect(try confirm(code, on: table.cleo).kind == .codeInvalid)
@@ -346,7 +333,6 @@ struct `The proof of an address` {
     // MARK: Verifiers
 
     @Test func `waits for a verifier, also across a restart, and continues by itself`() throws {
-        let table = try ProofTable()
         table.bench.cut(table.ada, table.bob)
         let pending = try table.bob.refused("email.verify.send", Self.ask)
         #expect(pending.kind == .pending && pending.exitStatus == 7)
@@ -362,7 +348,6 @@ struct `The proof of an address` {
     }
 
     @Test func `keeps a code while its verifier is away, no longer than it is good`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         table.bench.cut(table.ada, table.bob)
@@ -374,7 +359,6 @@ struct `The proof of an address` {
     }
 
     @Test func `is asked of verifiers alone, and of the one who was named`() throws {
-        let table = try ProofTable()
         try table.cleo.ok("mail.command", ["command": "sendmail -t"])
         let refusal = try table.bob.refused(
             "email.verify.send", ["email": .string(Self.address), "verifier": "@Cleo"])
@@ -415,7 +399,6 @@ struct `The proof of an address` {
     }
 
     @Test func `needs an address that others may see`() throws {
-        let table = try ProofTable()
         try table.bob.ok("profile.set", ["hide": ["email"]])
         let refusal = try table.bob.refused("email.verify.send", Self.ask)
         #expect(refusal.kind == .conflict && refusal.reason == "email.hidden")
@@ -424,7 +407,6 @@ struct `The proof of an address` {
     }
 
     @Test func `ends when the verifier's keys are dropped`() throws {
-        let table = try ProofTable()
         try table.bob.ok("email.verify.send", Self.ask)
         let ada = try #require(table.ada.host?.core)
         #expect(ada.proofs.foreign.count == 1)

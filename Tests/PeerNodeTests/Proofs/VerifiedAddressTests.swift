@@ -7,10 +7,13 @@ import WorkspaceTestKit
 
 /// A verified address in a workspace: who sees it, how it is replaced, and what ends it.
 struct `A verified address` {
+    private let table: ProofTable
+
+    init() throws { table = try ProofTable() }
+
     private static let address = "bob@example.org"
 
     @Test func `is shown with who verified it, everywhere, and told once`() throws {
-        let table = try ProofTable()
         let cursor = try table.cleo.cursor()
         let done = try table.prove(Self.address, of: table.bob, by: table.ada)
         #expect(done["state"] == "verified" && done["email"] == .string(Self.address))
@@ -38,7 +41,6 @@ struct `A verified address` {
     }
 
     @Test func `is no news to a store that is built again`() throws {
-        let table = try ProofTable()
         try table.prove(Self.address, of: table.bob, by: table.ada)
         let before = try table.cleo.cursor()
         try table.cleo.rebuildStore()
@@ -67,7 +69,6 @@ struct `A verified address` {
     }
 
     @Test func `gives no right, and a node that knows none of it goes on`() throws {
-        let table = try ProofTable()
         let before = try table.bob.ok("member.get", ["member": "Bob"])["role"]
         try table.prove(Self.address, of: table.bob, by: table.ada)
         #expect(try table.bob.ok("member.get", ["member": "Bob"])["role"] == before)
@@ -76,7 +77,6 @@ struct `A verified address` {
     }
 
     @Test func `is not edited, but replaced by a new proof`() throws {
-        let table = try ProofTable()
         try table.prove(Self.address, of: table.bob, by: table.ada)
         let refusal = try table.bob.refused("profile.set", ["email": "other@example.org"])
         #expect(refusal.kind == .conflict && refusal.reason == "email.verified")
@@ -94,7 +94,6 @@ struct `A verified address` {
 
     @Test(arguments: [["email": ""] as JSONValue, ["hide": ["email"]]])
     func `is taken back with the field, and its verifier erases it`(_ edit: JSONValue) throws {
-        let table = try ProofTable()
         try table.prove(Self.address, of: table.bob, by: table.ada)
         try table.bob.ok("profile.set", edit)
         table.bench.advance(5_000)
@@ -108,7 +107,6 @@ struct `A verified address` {
     }
 
     @Test func `is told with who verified it, where others verified the one before`() throws {
-        let table = try ProofTable()
         try table.letCleoVerify()
         try table.prove(Self.address, of: table.bob, by: table.ada)
         for (address, verifier) in [("b2@example.org", table.cleo), ("b3@example.org", table.ada)] {
@@ -120,7 +118,6 @@ struct `A verified address` {
     }
 
     @Test func `belongs to one member`() throws {
-        let table = try ProofTable()
         try table.prove(Self.address, of: table.bob, by: table.ada)
         let check = try table.cleo.ok("identity.email.check", ["email": "Bob@Example.org"])
         #expect(check["state"] == "taken_here" && check["seed"] == "E12")
@@ -138,7 +135,6 @@ struct `A verified address` {
 
     /// Two verifiers who are apart attest it for two members: the first one counts, on all nodes.
     @Test func `belongs to the first of two who prove it apart`() throws {
-        let table = try ProofTable()
         try table.letCleoVerify()
         let dora = try table.bench.guest("Dora", of: table.ada)
         table.bench.advance(60_000)
@@ -160,7 +156,6 @@ struct `A verified address` {
     }
 
     @Test func `counts while its verifier may verify, and says why it does not`() throws {
-        let table = try ProofTable()
         try table.letCleoVerify()
         try table.prove(Self.address, of: table.bob, by: table.cleo)
         let cursor = try table.bob.cursor()
@@ -186,7 +181,6 @@ struct `A verified address` {
     /// Bob gave his first address up for the second one, and its verifier is none any more.
     @Test(arguments: [true, false])
     func `brings back none that it replaced when its verifier leaves`(isRemoved: Bool) throws {
-        let table = try ProofTable()
         let dora = try table.bench.guest("Dora", of: table.ada)
         try table.letCleoVerify()
         try table.prove(Self.address, of: table.bob, by: table.ada)
@@ -223,7 +217,6 @@ struct `A verified address` {
     }
 
     @Test func `counts again with its verifier, unless its member took it back`() throws {
-        let table = try ProofTable()
         try table.letCleoVerify()
         try table.prove(Self.address, of: table.bob, by: table.cleo)
         for (role, state) in [("member", "verifier_gone"), ("admin", "valid")] {
@@ -245,7 +238,6 @@ struct `A verified address` {
     /// while she does not know that she is none.
     @Test(arguments: [true, false])
     func `is not overridden by somebody who may no longer verify`(isRemoved: Bool) throws {
-        let table = try ProofTable()
         try table.letCleoVerify()
         let bob = try table.bob.workspace().member
         let document = try table.cleo.workspace().profileDocument
@@ -273,7 +265,6 @@ struct `A verified address` {
 
     /// What somebody attests while they are no verifier does not count when they become one again.
     @Test func `does not count where its verifier was none when it was written`() throws {
-        let table = try ProofTable()
         let bob = try table.bob.workspace().member
         let document = try table.cleo.workspace().profileDocument
         let said = Attestation(bob, .email, .init(Self.address, by: .letter))
@@ -298,7 +289,6 @@ struct `A verified address` {
     /// A demoted verifier's device still writes under the grant of before; so what it writes then has
     /// to be told from what it wrote before, and from what it writes when it may again.
     @Test func `does not count where it was written between two terms of its verifier`() throws {
-        let table = try ProofTable()
         try table.letCleoVerify()
         try table.ada.ok("member.role", ["member": "Cleo", "role": "member"])
         table.bench.advance(5_000)
@@ -325,7 +315,6 @@ struct `A verified address` {
     @Test func `does not count where it was written behind what counts of a term that is over`()
         throws
     {
-        let table = try ProofTable()
         try table.letCleoVerify()
         try table.prove(Self.address, of: table.bob, by: table.cleo)
         try table.ada.ok("member.role", ["member": "Cleo", "role": "member"])
@@ -351,7 +340,6 @@ struct `A verified address` {
     }
 
     @Test func `is not what somebody says of themselves`() throws {
-        let table = try ProofTable()
         let ada = try table.ada.workspace()
         try table.ada.ok("profile.set", ["email": "ada@example.org"])
         try table.ada.write(
@@ -363,7 +351,6 @@ struct `A verified address` {
     }
 
     @Test func `is withdrawn by verifiers and by its member, and by nobody else`() throws {
-        let table = try ProofTable()
         try table.prove(Self.address, of: table.bob, by: table.ada)
         #expect(
             try table.cleo.refused("attestation.withdraw", ["member": "@Bob"]).kind == .forbidden)
@@ -390,7 +377,6 @@ struct `A verified address` {
     }
 
     @Test func `is nothing that guests see`() throws {
-        let table = try ProofTable()
         try table.prove(Self.address, of: table.bob, by: table.ada)
         try table.ada.ok("channel.create", ["name": "board", "private": true])
         try table.ada.ok("channel.add", ["channel": "board", "members": ["Bob"]])
@@ -408,7 +394,6 @@ struct `A verified address` {
 
     /// What a verifier writes of accounts has no bound, so the list of it has one.
     @Test func `is listed with so many others, and no more`() throws {
-        let table = try ProofTable()
         for node in [table.bob, table.cleo] { table.bench.cut(table.ada, node) }
         let bob = try table.bob.workspace().member
         let account = String(repeating: "0", count: 64)

@@ -10,6 +10,10 @@ import WorkspaceTestKit
 /// A14: very many authority operations by a removed member, and by a member. Their cost is counted
 /// in rows, judged operations and waiting bytes; `Causal pasts` counts the work of judging.
 struct `A flood of authority operations (A14)` {
+    private let table: Table
+
+    init() throws { table = try Table() }
+
     /// What a removed member writes as if they had not heard of the removal.
     enum Shape: String, CaseIterable {
         case oneLog, incarnations, large
@@ -80,7 +84,6 @@ struct `A flood of authority operations (A14)` {
     func `by somebody who was removed takes no room, though a member brings it`(
         shape: Shape
     ) throws {
-        let table = try Table()
         try table.pair.removeMallory()
         let before = try table.rows()
         let count = shape == .incarnations ? 700 : 150
@@ -100,7 +103,6 @@ struct `A flood of authority operations (A14)` {
     /// A peer that brings an old operation of another member again and again uses up nothing of
     /// that member's share.
     @Test func `is not made of one operation that is brought very often`() throws {
-        let table = try Table()
         try table.pair.removeMallory()
         let before = try table.rows()
         let one = try #require(Shape.incarnations.operations(1, of: table).first)
@@ -115,7 +117,6 @@ struct `A flood of authority operations (A14)` {
     }
 
     @Test func `under keys that nobody knows is refused, each on a link that ends`() throws {
-        let table = try Table()
         try table.pair.removeMallory()
         let before = try table.rows()
         for number in 0..<20 {
@@ -139,7 +140,6 @@ struct `A flood of authority operations (A14)` {
     func `ends the link of an outsider, and the next of that host with the first`(
         hosts: [String]
     ) throws {
-        let table = try Table()
         try table.pair.removeMallory()
         let (ada, before) = (table.pair.ada, try table.rows())
         let operations = Shape.incarnations.operations(100, of: table)
@@ -161,7 +161,6 @@ struct `A flood of authority operations (A14)` {
 
     /// S-4: what cites unavailable operations cannot be judged, and would wait without bound.
     @Test func `ends the link of an outsider by what waits unasked`() throws {
-        let table = try Table()
         try table.pair.removeMallory()
         let (ada, before) = (table.pair.ada, try table.rows())
         let nobody = OperationReference(
@@ -182,7 +181,6 @@ struct `A flood of authority operations (A14)` {
     /// What waits for unavailable operations is bounded for an outsider, and is dropped with the
     /// link.
     @Test func `that cites what nobody has waits in a bounded room`() throws {
-        let table = try Table()
         try table.pair.removeMallory()
         let nowhere = table.before.map {
             OperationReference(
@@ -211,7 +209,6 @@ struct `A flood of authority operations (A14)` {
 
     /// Void and valid by turns: what was valid here stays, and nothing after it arrives.
     @Test func `is a member's share while she is in, and nothing behind her removal`() throws {
-        let table = try Table()
         let operations = Shape.oneLog.operations(1_200, of: table)
         let start = try table.rows()
         try table.pair.bring(Array(operations.prefix(700)), as: table.pair.keys)
@@ -239,7 +236,6 @@ struct `A flood of authority operations (A14)` {
 
     /// The removal at one node cites what the other one may not accept any longer (S-5).
     @Test func `does not keep its author from being removed`() throws {
-        let table = try Table()
         let count = Self.share + 8
         let operations = Shape.incarnations.operations(2 * count, of: table)
         let halves = [operations.prefix(count), operations.suffix(count)]
@@ -263,7 +259,6 @@ struct `A flood of authority operations (A14)` {
     /// A member's valid operation on top of what was removed: Mallory's share, then what the member
     /// may need of others.
     @Test func `that a member cites fills no more than that member's share besides`() throws {
-        let table = try Table()
         try table.pair.removeMallory()
         let further = Limits.authorityBurstForOthers
         let operations = Shape.oneLog.operations(Self.share + further + 40, of: table)
@@ -294,7 +289,6 @@ struct `A flood of authority operations (A14)` {
     func `of many devices of one member is little more than one member's share`(
         count: Int, isEarly: Bool
     ) throws {
-        let table = try Table()
         let key = try #require(try table.pair.ada.workspace().currentKey).id
         let start = try table.rows()
         var all: [(added: SignedOperation, said: [SignedOperation])] = []

@@ -7,11 +7,17 @@ import WorkspaceTestKit
 
 /// A member who was offline while others added them to a private channel, and removed them again.
 struct `A member added and removed while away` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+    private let joon: BenchNode
+
+    init() throws {
+        mina = try bench.node("Mina")
+        joon = try bench.guest("Joon", of: mina)
+    }
+
     @Test(arguments: ["all", "from-join"], [false, true])
     func `is not shown as being in`(history: String, isSpokenIn: Bool) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let joon = try bench.guest("Joon", of: mina)
         bench.advance(120_000)
         bench.cut(mina, joon)
         try mina.ok(
@@ -39,9 +45,6 @@ struct `A member added and removed while away` {
     /// There is room for eight notices of one sender; those that open now take none of it.
     @Test(arguments: ["all", "from-join"])
     func `is notified the tenth time, too`(history: String) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let joon = try bench.guest("Joon", of: mina)
         try mina.ok(
             "channel.create", ["name": "deal", "private": true, "history": .string(history)])
         for time in 1...10 {
@@ -68,9 +71,6 @@ struct `A member added and removed while away` {
     /// All of it comes at once, and the last removal is the one whose key is not there.
     @Test(arguments: ["all", "from-join"])
     func `is notified of the last of many that came while away`(history: String) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let joon = try bench.guest("Joon", of: mina)
         try mina.ok(
             "channel.create", ["name": "deal", "private": true, "history": .string(history)])
         try mina.ok("channel.add", ["channel": "deal", "members": ["@Joon"]])
@@ -115,9 +115,6 @@ struct `A member added and removed while away` {
     func `is told on all devices of what comes together with its channel`(
         isChannelFirst: Bool
     ) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let joon = try bench.guest("Joon", of: mina)
         bench.advance(10_000)
         bench.cut(mina, joon)
         try mina.ok("channel.create", ["name": "deal", "private": true])
@@ -142,9 +139,6 @@ struct `A member added and removed while away` {
     func `is not shown as being in on a device that is linked later`(
         isApart: Bool, isNoticeLast: Bool
     ) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        let joon = try bench.guest("Joon", of: mina)
         try mina.ok("channel.create", ["name": "deal", "private": true])
         try mina.ok("channel.add", ["channel": "deal", "members": ["@Joon"]])
         bench.advance(10_000)

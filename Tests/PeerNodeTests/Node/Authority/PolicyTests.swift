@@ -6,9 +6,12 @@ import WorkspaceTestKit
 
 /// Who may join, and who may invite.
 struct `The policy of a workspace` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     @Test func `is admins and closed by default, and the same everywhere`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         for node in [mina, joon] {
             let policy = try node.ok("policy.get")
@@ -25,8 +28,6 @@ struct `The policy of a workspace` {
     }
 
     @Test func `lets members invite members while it says so`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         #expect(joon.outcome("invite.create") == "forbidden")
         try mina.ok("policy.set", ["who_may_invite": "members"])
@@ -48,8 +49,6 @@ struct `The policy of a workspace` {
     }
 
     @Test func `finds the address of the workspace without looking at every invite`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         for _ in 0..<40 { try mina.ok("invite.create") }
         func looks() -> Int { mina.host?.core.turn.tally.addressLooks ?? 0 }
         let before = looks()
@@ -65,8 +64,6 @@ struct `The policy of a workspace` {
     }
 
     @Test func `is the new owner's to change after a transfer, and so are invites`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let before = try mina.ok("invite.create").text("id")
         try mina.ok("policy.set", ["join": "open"])
@@ -90,8 +87,6 @@ struct `The policy of a workspace` {
     }
 
     @Test func `ends with the removal of the admin who opened it`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         try ada.ok("policy.set", ["join": "open"])
         try mina.ok("member.remove", ["member": "Ada"])
@@ -101,8 +96,6 @@ struct `The policy of a workspace` {
     }
 
     @Test func `keeps no invites of a member who leaves`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         let id = try ada.ok("invite.create")["id"] ?? .null
         let open = try ada.ok("policy.set", ["join": "open"])
@@ -117,8 +110,6 @@ struct `The policy of a workspace` {
 
     @Test(arguments: ["admins", "owner"])
     func `of an owner who leaves is the successor's`(_ right: String) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         try mina.ok("policy.set", ["join": "open", "who_may_invite": .string(right)])
         try mina.ok("workspace.successor.set", ["member": "Joon"])
@@ -132,8 +123,6 @@ struct `The policy of a workspace` {
     }
 
     @Test func `leaves inviting to the owner where the owner wants that`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         try mina.ok("policy.set", ["who_may_invite": "owner"])
         #expect(try ada.refused("invite.create").reason == "policy")
@@ -143,8 +132,6 @@ struct `The policy of a workspace` {
 
     @Test(arguments: ["open", "request"])
     func `has an address that every member can show`(_ rule: String) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let address = try mina.ok("policy.set", ["join": .string(rule)]).text("address")
         #expect(try mina.ok("workspace.get")["address"] == .string(address))
@@ -169,8 +156,6 @@ struct `The policy of a workspace` {
     }
 
     @Test func `takes its address back when it is closed`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let open = try mina.ok("policy.set", ["join": "open"]).text("address")
         let asking = try mina.ok("policy.set", ["join": "request"]).text("address")
         #expect(open != asking)
@@ -189,8 +174,6 @@ struct `The policy of a workspace` {
     }
 
     @Test func `is closed by nobody weaker than who opened it`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         try mina.ok("policy.set", ["join": "open"])
         #expect(try ada.refused("policy.set", ["join": "closed"]).reason == "role")
@@ -204,8 +187,6 @@ struct `The policy of a workspace` {
     @Test func `that two admins change apart is the same in the end, and serves no old address`()
         throws
     {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         bench.cut(mina, ada)
         let left = try mina.ok("policy.set", ["join": "open"]).text("address")

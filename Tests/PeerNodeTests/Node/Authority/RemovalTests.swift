@@ -57,8 +57,11 @@ extension BenchNode {
 }
 
 struct `A removal` {
+    private let world: RemovalBench
+
+    init() throws { world = try RemovalBench() }
+
     @Test func `keeps what was known, and refuses the rest alike everywhere`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         try joon.send("known")
@@ -115,7 +118,6 @@ struct `A removal` {
     }
 
     @Test func `changes the key, which those who stay open and nobody else`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         try wim.send("before")
@@ -145,7 +147,6 @@ struct `A removal` {
     }
 
     @Test func `reaches every node at once, and closes sessions in the same turn`() throws {
-        let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         let core = try #require(mina.host?.core)
         let workspace = try mina.workspace()
@@ -185,7 +186,6 @@ struct `A removal` {
     }
 
     @Test func `closes the invites of the removed, and lets an admin's bring them back`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         let link = try ada.link()
@@ -233,7 +233,6 @@ struct `A removal` {
     }
 
     @Test func `is widened to what has arrived since`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         bench.cut(mina, joon)
@@ -262,7 +261,6 @@ struct `A removal` {
     }
 
     @Test func `is followed from device to device`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, bench) = (world.mina, world.ada, world.wim, world.bench)
         for other in [mina, ada, world.joon] { bench.cut(wim, other) }
         #expect(
@@ -283,7 +281,6 @@ struct `A removal` {
     }
 
     @Test func `waits until a peer was met, unless it is forced`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         for other in [ada, wim, joon] { bench.cut(mina, other) }
@@ -317,7 +314,6 @@ struct `A removal` {
         Refusal(who: "Mina", whom: "Mina", reason: "own"),
     ])
     func `needs somebody stronger`(_ row: Refusal) throws {
-        let world = try RemovalBench()
         let node = try #require(world.bench.nodes.first { $0.name == row.who })
         let before = try node.rowCount("operation")
         let error = try node.refused("member.remove", ["member": .string(row.whom)])
@@ -329,7 +325,6 @@ struct `A removal` {
     }
 
     @Test func `of each other by two admins has one winner`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         try mina.ok("member.role", ["member": "Wim", "role": "admin"])

@@ -61,8 +61,11 @@ struct GuestTable {
 }
 
 struct `A guest` {
+    private let table: GuestTable
+
+    init() throws { table = try GuestTable() }
+
     @Test func `is admitted by a link and reads the channel at once`() throws {
-        let table = try GuestTable()
         #expect(table.joined["role"] == "guest")
         #expect(table.joined["name"] == "acme")
         #expect(table.joined["digest"] == .null)
@@ -80,7 +83,6 @@ struct `A guest` {
     }
 
     @Test func `knows the people of its channels by name, and nobody else`() throws {
-        let table = try GuestTable()
         #expect(
             try GuestTable.names("member.list", on: table.gita).sorted() == ["Ada", "Bob", "Gita"])
         #expect(try table.gita.ok("workspace.get")["members"] == 3)
@@ -95,7 +97,6 @@ struct `A guest` {
     }
 
     @Test func `gets a new discovery secret, without the key beside it`() throws {
-        let table = try GuestTable()
         try table.ada.ok("workspace.rekey", ["discovery": true])
         table.bench.advance(5_000)
         let names = try GuestTable.workspace(of: table.ada).discovery.map(DiscoveryName.id)
@@ -110,7 +111,6 @@ struct `A guest` {
     }
 
     @Test func `holds nothing of public channels and profiles, and no group key`() throws {
-        let table = try GuestTable()
         try table.ada.send("more for members")
         try table.cleo.send("and more")
         table.bench.advance(120_000)
@@ -138,7 +138,6 @@ struct `A guest` {
     }
 
     @Test func `is told sensibly what it may not do`() throws {
-        let table = try GuestTable()
         let gita = table.gita
         let general = try gita.refused("message.send", ["channel": "general", "text": "x"])
         #expect(general.kind == .notFound)
@@ -165,7 +164,6 @@ struct `A guest` {
     }
 
     @Test func `goes on after a restart, and locked`() throws {
-        let table = try GuestTable()
         try table.gita.restart()
         table.bench.advance(30_000)
         try table.ada.ok("message.send", ["channel": "board", "text": "second"])
@@ -176,7 +174,6 @@ struct `A guest` {
 
     /// An operation costs what it changes, and not what ever happened with guests.
     @Test func `is looked for once in a turn, and among those who may be missing`() throws {
-        let table = try GuestTable()
         for name in ["Hal", "Ida"] {
             let link = try GuestTable.invite(by: table.ada).text("link")
             try table.bench.bareNode(name).join(link)
@@ -207,7 +204,6 @@ struct `A guest` {
     }
 
     @Test func `names no channel any more that was deleted and erased`() throws {
-        let table = try GuestTable()
         let core = try #require(table.gita.host?.core)
         let workspace = try GuestTable.workspace(of: table.gita)
         let board = try #require(workspace.channelIndex.all.first { $0.name == "board" }?.id)
@@ -243,7 +239,6 @@ struct `A guest` {
     }
 
     @Test func `leaves, and is not served any more`() throws {
-        let table = try GuestTable()
         try table.gita.ok("workspace.leave")
         table.bench.advance(60_000)
         try table.ada.ok("message.send", ["channel": "board", "text": "without you"])
@@ -254,7 +249,6 @@ struct `A guest` {
     }
 
     @Test func `that is removed reads nothing that comes later`() throws {
-        let table = try GuestTable()
         try table.ada.ok("member.remove", ["member": "@Gita"])
         try table.ada.ok("message.send", ["channel": "board", "text": "without you"])
         table.bench.advance(60_000)

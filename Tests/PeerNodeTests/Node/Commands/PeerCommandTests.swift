@@ -6,14 +6,17 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `Peers` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     @Test(arguments: [
         ("10.9.9.9", "10.9.9.9:29790"), ("10.9.9.9:7", "10.9.9.9:7"),
         ("Node.Example", "node.example:29790"), ("2001:db8::1", "[2001:db8::1]:29790"),
         ("[2001:DB8::1]:80", "[2001:db8::1]:80"),
     ])
     func `are added by address, in one form`(_ typed: String, _ shown: String) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let peer = try mina.ok("peer.add", ["address": .string(typed)])
         #expect(peer["address"] == .string(shown))
         for unknown in ["id", "member", "name"] { #expect(peer[unknown] == .null) }
@@ -27,8 +30,6 @@ struct `Peers` {
     }
 
     @Test func `have a state`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         #expect(try mina.ok("peer.list").items.isEmpty)
         try mina.ok("peer.add", ["address": "10.9.9.9"])
         let waiting = try mina.ok("peer.list").items[0]
@@ -62,8 +63,6 @@ struct `Peers` {
     }
 
     @Test func `that are removed are forgotten, and their links closed`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let id = try joon.ok("identity.show").text("id")
         let removed = try mina.ok("peer.remove", ["peer": .string(id)])
@@ -77,8 +76,6 @@ struct `Peers` {
     }
 
     @Test func `are remembered over a restart, and met again`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(5_000)
         mina.kill()
@@ -90,8 +87,6 @@ struct `Peers` {
     }
 
     @Test func `that know each other through a third dial each other`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let kim = try bench.guest("Kim", of: mina)
         bench.advance(30_000)
@@ -102,8 +97,6 @@ struct `Peers` {
     }
 
     @Test func `are told how far they are apart`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         try mina.send("x")
         // Until roots are compared again, what the other has is known from its receipts alone.
@@ -121,8 +114,6 @@ struct `Peers` {
     }
 
     @Test func `hold messages, which the sender sees`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let alone = try mina.send("alone")
         #expect(alone["holders"] == 1)
         #expect(alone["state"] == "local")
@@ -146,9 +137,12 @@ struct `Peers` {
 }
 
 struct `The network` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     @Test func `is left and used again`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(5_000)
         let left = try mina.ok("net.suspend")
@@ -172,8 +166,6 @@ struct `The network` {
     }
 
     @Test func `answers suspend behind the closings`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         _ = try bench.guest("Joon", of: mina)
         let effects = mina.turn([
             .call(CallID(connection: 9, number: 1), method: "net.suspend", arguments: [:])
@@ -188,8 +180,6 @@ struct `The network` {
     }
 
     @Test func `is used again after a restart`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("net.suspend")
         try mina.restart()
         #expect(try mina.ok("net.status")["suspended"] == false)
@@ -197,8 +187,6 @@ struct `The network` {
     }
 
     @Test func `finds nobody while it is suspended`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("net.suspend")
         let effects = mina.turn([.accepted(LinkID(9_999), address: "10.0.0.77:1")])
         #expect(effects.contains { if case .close(LinkID(9_999)) = $0 { true } else { false } })
@@ -222,8 +210,6 @@ struct `The network` {
     }
 
     @Test func `asks for the process to end after the answer`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let effects = mina.turn([
             .call(CallID(connection: 9, number: 1), method: "node.stop", arguments: [:])
         ])

@@ -5,6 +5,11 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `A thing is found` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     private typealias Slip = (method: String, field: String, given: JSONValue)
 
     /// Every parameter that names a channel or somebody, with a name that nothing has.
@@ -34,8 +39,6 @@ struct `A thing is found` {
         }
 
     @Test func `or is said to be missing under the name of its parameter`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         _ = try bench.guest("Joon", of: mina)
         try mina.ok("channel.create", ["name": "plans"])
         var count = 0
@@ -84,8 +87,6 @@ struct `A thing is found` {
     }
 
     @Test func `by its id`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let workspace = try mina.ok("workspace.get").text("id")
         let channel = try mina.ok("channel.get", ["channel": "general"]).text("id")
         #expect(try mina.ok("workspace.get", ["workspace": .string(workspace)])["name"] == "acme")
@@ -97,15 +98,11 @@ struct `A thing is found` {
     }
 
     @Test func `no new channel has a name that looks like an id`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         #expect(try mina.refused("channel.create", ["name": "c_000000"]).kind == .badRequest)
         #expect(try mina.refused("channel.get", ["channel": "c_000000"]).kind == .notFound)
     }
 
     @Test func `unless two have the name`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.node("Joon", workspace: "Acme")
         try joon.join(try mina.link())
         let error = try joon.refused("workspace.get", ["workspace": "ACME"])
@@ -123,8 +120,6 @@ struct `A thing is found` {
     }
 
     @Test func `in the workspace that the call names`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("workspace.create", ["name": "second", "first_channel": "lobby"])
         #expect(try mina.ok("channel.list").texts("name") == ["lobby"])
         #expect(try mina.ok("channel.list", ["workspace": "acme"]).texts("name") == ["general"])
@@ -141,8 +136,6 @@ struct `A thing is found` {
     }
 
     @Test func `twins of two partitions live, and only ids tell one from the other`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         bench.cut(mina, joon)
         let first = try mina.ok("channel.create", ["name": "plans"])

@@ -6,6 +6,11 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `A call under a key` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     struct Creation: Sendable, CustomTestStringConvertible {
         let method: String
         let parameters: JSONObject
@@ -34,8 +39,6 @@ struct `A call under a key` {
 
     @Test(arguments: creations)
     func `gives the first answer again and makes nothing`(_ creation: Creation) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let first = try mina.ok(creation.method, creation.under("k1"))
         #expect(first["replayed"] == nil)
         let count = try mina.rowCount("operation")
@@ -48,8 +51,6 @@ struct `A call under a key` {
 
     @Test(arguments: [false, true])
     func `gives what was deleted since as it can still be told`(_ isPrivate: Bool) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let call: JSONValue = ["name": "plans", "private": .bool(isPrivate), "key": "k1"]
         let first = try mina.ok("channel.create", call)
         try mina.ok("channel.delete", ["channel": "plans"])
@@ -61,8 +62,6 @@ struct `A call under a key` {
 
     @Test(arguments: creations)
     func `is refused when another body comes`(_ creation: Creation) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok(creation.method, creation.under("k1"))
         let count = try mina.rowCount("operation")
         let error = try mina.refused(
@@ -77,8 +76,6 @@ struct `A call under a key` {
 
     @Test(arguments: creations)
     func `is remembered over a restart, and whatever the clock says`(_ creation: Creation) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let week: UInt64 = 7 * 86_400_000
         let first = try mina.ok(creation.method, creation.under("k1"))
         try mina.restart()
@@ -90,8 +87,6 @@ struct `A call under a key` {
     }
 
     @Test func `is another key under another method`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         for creation in Self.creations {
             #expect(try mina.ok(creation.method, creation.under("same"))["replayed"] == nil)
         }
@@ -101,8 +96,6 @@ struct `A call under a key` {
     func `finds what it made in another workspace than the selected one`(
         _ creation: Creation
     ) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let first = try mina.ok(creation.method, creation.under("k1"))
         try mina.ok("workspace.create", ["name": "elsewhere"])
         let again = try mina.ok(creation.method, creation.under("k1"))
@@ -111,8 +104,6 @@ struct `A call under a key` {
     }
 
     @Test func `takes parameters in any order`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("message.send", ["channel": "general", "text": "hi", "key": "k"])
         let again = try mina.ok(
             "message.send", ["key": "k", "text": "hi", "thread": .null, "channel": "general"])
@@ -120,8 +111,6 @@ struct `A call under a key` {
     }
 
     @Test func `shows the object as it is now`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let sent = try mina.ok(
             "message.send", ["channel": "general", "text": "hi", "key": "k"])
         try mina.send("an answer", thread: try sent.text("id"))
@@ -145,8 +134,6 @@ struct `A call under a key` {
     }
 
     @Test func `joins once`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.bareNode("Joon")
         let link = try mina.link()
         let call: JSONValue = ["link": .string(link), "name": "Joon", "key": "k"]
@@ -165,8 +152,6 @@ struct `A call under a key` {
 
     /// K13: an answer lost in a crash is given when the call is repeated.
     @Test func `makes one thing when the answer was lost`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let call: JSONValue = ["channel": "general", "text": "once", "key": "k"]
         _ = mina.begin("message.send", call)
         try mina.restart()
@@ -175,8 +160,6 @@ struct `A call under a key` {
     }
 
     @Test func `makes one thing when its COMMIT failed`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let call: JSONValue = ["channel": "general", "text": "once", "key": "k"]
         for place in [Fault.Place.commitBefore(0), .commitAfter(0)] {
             mina.plant(place, .full)
@@ -187,8 +170,6 @@ struct `A call under a key` {
     }
 
     @Test func `leaves no word of it in the store`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok(
             "message.send",
             ["channel": "general", "text": "canary-text", "key": "canary-key"])

@@ -6,9 +6,12 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `An invite` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     @Test func `is for one member and 24 hours by default`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let invite = try mina.ok("invite.create")
         #expect(invite["role"] == "member")
         #expect(invite["uses"] == 1)
@@ -27,8 +30,6 @@ struct `An invite` {
 
     @Test(arguments: [(1, 60_000), (7, 3_600_000), (1_000, 31_536_000_000)] as [(Int64, Int64)])
     func `takes uses and time`(_ uses: Int64, _ duration: Int64) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let invite = try mina.ok(
             "invite.create",
             ["uses": .integer(uses), "expires_ms": .integer(duration), "role": "admin"])
@@ -55,8 +56,6 @@ struct `An invite` {
 
     @Test(arguments: rights)
     func `is for a weaker role than your own`(_ right: Right) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let caller =
             right.own == "owner" ? mina : try bench.guest("Joon", of: mina, role: right.own)
         let result = caller.call("invite.create", ["role": .string(right.invited)])
@@ -91,8 +90,6 @@ struct `An invite` {
     }
 
     @Test func `has a state that everybody sees alike, but a link here only`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let short = try mina.ok("invite.create", ["expires_ms": 60_000]).text("id")
         let gone = try mina.ok("invite.create").text("id")
         let open = try mina.ok("invite.create", ["uses": 2]).text("id")
@@ -122,8 +119,6 @@ struct `An invite` {
     }
 
     @Test func `is revoked by admins, and by nobody weaker than its author`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         let bob = try bench.guest("Bob", of: mina, role: "admin")
         let kim = try bench.guest("Kim", of: mina)
@@ -147,8 +142,6 @@ struct `An invite` {
     }
 
     @Test func `names up to two addresses, one of another member`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         #expect(try InviteLink(try mina.link()).hints.map(\.text) == ["10.0.0.1:29790"])
         _ = try bench.guest("Joon", of: mina)
         #expect(
@@ -167,9 +160,12 @@ struct `An invite` {
 }
 
 struct `Joining` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     @Test func `shows all channels and messages at once`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         for name in ["plans", "random"] { try mina.ok("channel.create", ["name": .string(name)]) }
         for number in 0..<300 {
             try mina.send("\(number)", to: ["general", "plans", "random"][number % 3])
@@ -192,8 +188,6 @@ struct `Joining` {
     }
 
     @Test func `makes the identity that is missing`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.bareNode("Joon")
         let link = try mina.link()
         let error = try joon.refused("workspace.join", ["link": .string(link)])
@@ -210,16 +204,12 @@ struct `Joining` {
     }
 
     @Test func `takes the link in upper case and with blanks`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.bareNode("Joon")
         try joon.join(" \n" + (try mina.link()).uppercased() + "\n")
         #expect(try joon.digest() == mina.digest())
     }
 
     @Test func `a workspace that you are in selects it`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         try joon.ok("workspace.create", ["name": "mine"])
         let link = try mina.link()
@@ -232,8 +222,6 @@ struct `Joining` {
     }
 
     @Test func `works through any member who may admit`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let link = try mina.link()
         bench.advance(2_000)
@@ -255,8 +243,6 @@ struct `Joining` {
     }
 
     @Test func `lets as many in as the invite says`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let link = try mina.link(["uses": 2])
         for name in ["Joon", "Kim"] { try bench.bareNode(name).join(link) }
         let late = try bench.bareNode("Late")
@@ -273,8 +259,6 @@ struct `Joining` {
 
     @Test(arguments: Spoiling.allCases)
     func `that fails leaves nothing behind`(_ spoiling: Spoiling) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("channel.create", ["name": "plans"])
         let joon = try bench.bareNode("Joon")
         try joon.ok("identity.create", ["name": "Joon"])
@@ -333,8 +317,6 @@ struct `Joining` {
     }
 
     @Test func `tells somebody who was told before that the invite is used`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let link = try mina.link()
         _ = try bench.bareNode("Joon").join(link)
         let kim = try bench.bareNode("Kim")
@@ -347,8 +329,6 @@ struct `Joining` {
     }
 
     @Test func `gives up after the time that was asked for`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.bareNode("Joon")
         let link = try mina.link()
         mina.kill()
@@ -368,8 +348,6 @@ struct `Joining` {
     }
 
     @Test func `goes on when the inviter comes up in time`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.bareNode("Joon")
         let link = try mina.link()
         mina.kill()
@@ -381,8 +359,6 @@ struct `Joining` {
     }
 
     @Test func `that a crash cut short starts again`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.bareNode("Joon")
         let link = try mina.link()
         mina.kill()
@@ -398,8 +374,6 @@ struct `Joining` {
     /// always works.
     @Test(arguments: 0..<8)
     func `survives a failing COMMIT at every step`(_ place: Int) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.send("hello")
         let joon = try bench.bareNode("Joon")
         try joon.ok("identity.create", ["name": "Joon"])
@@ -420,8 +394,6 @@ struct `Joining` {
 
     /// N07: a peer that knows no secret of ours is not even answered.
     @Test func `by the link of another workspace is not answered`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let other = try bench.node("Other", workspace: "elsewhere")
         let link = try InviteLink(try other.link())
         other.kill()
@@ -441,8 +413,6 @@ struct `Joining` {
     }
 
     @Test func `somebody with a name that others have is told apart by the id`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let first = try bench.guest("Joon", of: mina)
         let second = try bench.bareNode("Joon2")
         try second.ok("workspace.join", ["link": .string(try mina.link()), "name": "Joon"])

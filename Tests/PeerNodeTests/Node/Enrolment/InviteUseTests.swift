@@ -7,9 +7,12 @@ import WorkspaceTestKit
 
 /// What an invite permits, and what it does not (A05, A06).
 struct `An invite in use` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     @Test func `adds the newcomer to its channels`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         for name in ["plans", "random", "other"] {
             try mina.ok("channel.create", ["name": .string(name)])
         }
@@ -34,8 +37,6 @@ struct `An invite in use` {
     }
 
     @Test func `is listed before what is over`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let gone = try mina.ok("invite.create").text("id")
         _ = try mina.ok("invite.create")
         try mina.ok("invite.revoke", ["id": .string(gone)])
@@ -49,8 +50,6 @@ struct `An invite in use` {
     @Test func `of one use by two at once lets in both where nobody could know, and then nobody`()
         throws
     {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let link = try mina.link()
         bench.advance(2_000)
@@ -77,8 +76,6 @@ struct `An invite in use` {
 
     /// A05: at one member, the second is told so.
     @Test func `of one use by two at once at one member lets in one`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let link = try mina.link()
         let (ana, bo) = (try bench.bareNode("Ana"), try bench.bareNode("Bo"))
         let calls = [ana, bo].map { node in
@@ -102,8 +99,6 @@ struct `An invite in use` {
     /// A05: an admission that a member writes for an invite that is over has no effect.
     @Test(arguments: ["used", "expired", "revoked", "unasked"])
     func `that is over admits nobody, no matter who writes the admit`(_ end: String) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let invite = try mina.ok(
             "invite.create", ["expires_ms": 60_000, "approve": .bool(end == "unasked")])
@@ -127,8 +122,6 @@ struct `An invite in use` {
 
     /// A05: what holds in one workspace is nothing in another.
     @Test func `of one workspace is nothing to the members of another`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let link = try InviteLink(try mina.link())
         try mina.ok("workspace.create", ["name": "elsewhere"])
         let other = try mina.workspace()
@@ -149,8 +142,6 @@ struct `An invite in use` {
 
     /// A06: one device that comes in by two doors is one member, told apart from namesakes by id.
     @Test func `by two members at once makes one member of one device`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         try mina.ok("policy.set", ["who_may_invite": "members"])
         let (first, second) = (try mina.link(["uses": 2]), try joon.link(["uses": 2]))
@@ -203,8 +194,6 @@ struct `An invite in use` {
     }
 
     @Test func `of somebody who was removed lets nobody in any more`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
         let joon = try bench.guest("Joon", of: mina)
         let link = try ada.link(["uses": 9])
@@ -226,8 +215,6 @@ struct `An invite in use` {
 
     /// Everybody could write invites that they may not; they must not open links with them.
     @Test func `that nobody was allowed to write opens no link`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         try mina.ok("policy.set", ["who_may_invite": "members"])
         let link = try joon.link()
@@ -254,8 +241,6 @@ struct `An invite in use` {
     /// More logs of the authority document than one `join_result` names.
     @Test(arguments: [1, 2, 3, 7])
     func `works where the authority document has many logs`(_ limit: Int) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         for number in 0..<6 {
             mina.host?.core.session.storeIdentity?.incarnation = UInt32(7 * number % 6 + 1)
             try mina.author(.cutPart([]))
@@ -270,8 +255,6 @@ struct `An invite in use` {
     }
 
     @Test func `brings people in through its other hint while the inviter is down`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         _ = try bench.guest("Joon", of: mina)
         let link = try mina.link()
         bench.advance(2_000)

@@ -8,6 +8,10 @@ import WorkspaceTestKit
 
 /// `identity phrase new`: replacing the recovery phrase.
 struct `A recovery phrase that is replaced` {
+    private let scene: Scene
+
+    init() throws { scene = try Scene() }
+
     /// Mina founded the workspace with a laptop and linked a phone; Joon is an admin.
     private struct Scene {
         let bench = CoreBench()
@@ -42,7 +46,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `no longer leads back, and the new one does`() throws {
-        let scene = try Scene()
         let before = try scene.laptop.ok("identity.show")["members"]?[0]?["member"]
         let new = try scene.renew(on: scene.laptop)
         #expect(new != scene.old)
@@ -63,7 +66,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `can revoke older devices, and the phone stays`() throws {
-        let scene = try Scene()
         let new = try scene.renew(on: scene.laptop)
         let laptop = JSONValue.string(try scene.laptop.deviceID())
         scene.laptop.kill()
@@ -80,7 +82,6 @@ struct `A recovery phrase that is replaced` {
 
     /// A thief with the old words may have been first. Nobody else is stronger than their phrase.
     @Test func `revokes one that somebody added as its successor before`() throws {
-        let scene = try Scene()
         let old = try RecoveryPhrase(try #require(scene.old.stringValue))
         let theirs = RecoveryPhrase(using: SeededRandom(seed: 7))
         try scene.phone.inTurn { core, workspace in
@@ -106,7 +107,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `does nothing any more`() throws {
-        let scene = try Scene()
         let new = try scene.renew(on: scene.laptop)
         let phone = JSONValue.string(try scene.phone.deviceID())
         let count = try scene.joon.rowCount("operation")
@@ -121,7 +121,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `and then revoked brings nobody back, which doctor says`() throws {
-        let scene = try Scene()
         let new = try scene.renew(on: scene.laptop)
         func finding() throws -> JSONValue? {
             try scene.laptop.ok("node.doctor").items.first { $0["id"] == "recovery" }
@@ -142,7 +141,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `is answered with where, and the new words wait until they were shown`() throws {
-        let scene = try Scene()
         let answer = try scene.laptop.ok("identity.phrase.new", ["phrase": scene.old])
         #expect(answer.fieldNames == ["recovery", "done", "left"])
         #expect(answer["recovery"] == "unshown")
@@ -158,7 +156,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `takes the words of now, and says what is possible without them`() throws {
-        let scene = try Scene()
         let count = try scene.joon.rowCount("operation")
         let without = try scene.laptop.refused("identity.phrase.new")
         #expect(without.kind == .badRequest && without.reason == "recovery.words")
@@ -191,7 +188,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `tells of workspaces that another phrase leads back into, or none`() throws {
-        let scene = try Scene()
         try scene.phone.ok("workspace.create", ["name": "solo"])
         let answer = try scene.phone.ok("identity.phrase.new", ["phrase": scene.old])
         #expect(answer["done"]?.arrayValue?.map { $0["name"] } == ["acme"])
@@ -200,7 +196,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `is brought into no further workspace, by whichever device`() throws {
-        let scene = try Scene()
         let new = try RecoveryPhrase(scene.renew(on: scene.phone).stringValue ?? "")
         for node in [scene.phone, scene.laptop] {
             try node.ok("workspace.create", ["name": "later"])
@@ -215,7 +210,6 @@ struct `A recovery phrase that is replaced` {
     }
 
     @Test func `hands on what was said in private`() throws {
-        let scene = try Scene()
         try scene.laptop.ok(
             "channel.create", ["name": "nest", "private": true, "history": "all"])
         try scene.laptop.ok("channel.add", ["channel": "nest", "members": ["Joon"]])

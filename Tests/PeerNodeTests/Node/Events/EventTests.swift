@@ -6,9 +6,12 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `Events` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     @Test func `have cursors of epoch and number`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let events = try mina.events()
         var epochs: Set<Substring> = []
         for (place, event) in events.enumerated() {
@@ -25,8 +28,6 @@ struct `Events` {
     }
 
     @Test func `tell what a workspace is founded of`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let types = try mina.eventTypes()
         #expect(types.filter { $0 == "workspace.created" }.count == 1)
         #expect(types.filter { $0 == "channel.created" }.count == 1)
@@ -36,8 +37,6 @@ struct `Events` {
 
     /// Every event type with the call that shows its object.
     @Test func `carry the object as a call would show it`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let start = try mina.cursor()
         _ = try bench.guest("Joon", of: mina)
         try mina.ok("channel.create", ["name": "plans"])
@@ -75,8 +74,6 @@ struct `Events` {
     }
 
     @Test func `say who made a message`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let starts = [try mina.cursor(), try joon.cursor()]
         try mina.send("from Mina")
@@ -93,8 +90,6 @@ struct `Events` {
     }
 
     @Test func `mark what came with the first sync`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("channel.create", ["name": "plans"])
         for number in 0..<40 {
             try mina.send("old \(number)", to: number.isMultiple(of: 2) ? "general" : "plans")
@@ -117,8 +112,6 @@ struct `Events` {
     }
 
     @Test func `are told once, however often an operation comes`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let kim = try bench.guest("Kim", of: mina)
         try mina.send("one")
@@ -136,8 +129,6 @@ struct `Events` {
     // MARK: Where to start
 
     @Test func `start where they are asked to`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let founded = try mina.events().count
         try mina.send("1")
         bench.advance(600_000)
@@ -156,8 +147,6 @@ struct `Events` {
     }
 
     @Test func `are paged, and continue`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         for number in 0..<20 { try mina.send("\(number)") }
         let all = try mina.events().map { try $0.number("seq") }
         for limit in [Int64(1), 3, 7, 100] {
@@ -185,8 +174,6 @@ struct `Events` {
             (["*a*.c*d"], ["channel.created", "message.created", "workspace.created"]),
         ] as [([String], [String]?)])
     func `are chosen by type`(_ globs: [String], _ expected: [String]?) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.send("x")
         let found = Set(
             try mina.events(types: globs).compactMap { $0["type"]?.stringValue }
@@ -196,8 +183,6 @@ struct `Events` {
     }
 
     @Test func `are those of one workspace when it is named, and of all otherwise`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         try mina.ok("workspace.create", ["name": "lab"])
         let (acme, lab) = (
@@ -232,8 +217,6 @@ struct `Events` {
     }
 
     @Test func `are chosen by channel`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("channel.create", ["name": "plans"])
         try mina.send("a")
         try mina.send("b", to: "plans")
@@ -251,8 +234,6 @@ struct `Events` {
     // MARK: Waiting
 
     @Test func `are waited for`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let call = mina.begin("events.wait", ["timeout_ms": 30_000])
         #expect(mina.answer(to: call) == nil)
         bench.advance(10_000)
@@ -264,8 +245,6 @@ struct `Events` {
     }
 
     @Test func `are waited for until the time is over`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let call = mina.begin("events.wait", ["timeout_ms": 30_000])
         bench.advance(29_999)
         #expect(mina.answer(to: call) == nil)
@@ -276,8 +255,6 @@ struct `Events` {
     }
 
     @Test func `that nobody wants do not end the waiting`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("channel.create", ["name": "plans"])
         let call = mina.begin(
             "events.wait",
@@ -290,8 +267,6 @@ struct `Events` {
     }
 
     @Test func `wait for nobody whose connection is closed`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let waiting = mina.begin("events.wait", ["timeout_ms": 30_000], on: 7)
         _ = try mina.ok("events.subscribe", [:], on: 7)
         let staying = mina.begin("events.wait", ["timeout_ms": 30_000], on: 8)
@@ -315,8 +290,6 @@ struct `Events` {
     }
 
     @Test func `are streamed to subscribers`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let answer = try mina.ok("events.subscribe", ["types": ["message.created"]])
         #expect(try answer.number("subscription") == 1)
         #expect(try answer.text("cursor") == mina.cursor())
@@ -333,8 +306,6 @@ struct `Events` {
     }
 
     @Test func `are streamed from the beginning, as slowly as the reader wants`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         for number in 0..<50 { try mina.send("\(number)") }
         try mina.ok("events.subscribe", ["since": "all"])
         var found: [Int64] = []
@@ -350,8 +321,6 @@ struct `Events` {
     }
 
     @Test func `end with no one else's stream`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let number = try mina.ok("events.subscribe", [:], on: 3).number("subscription")
         let error = try mina.refused(
             "events.unsubscribe", ["subscription": .integer(number)], on: 4)
@@ -391,8 +360,6 @@ struct `Events` {
     }
 
     @Test func `give a sign of life when asked for`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("events.subscribe", ["keepalive_s": 45])
         #expect(stream(mina).isEmpty)
         bench.advance(45_000)
@@ -403,8 +370,6 @@ struct `Events` {
     // MARK: Readers
 
     @Test func `are read on from where a name has come`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let first = try mina.ok("events.wait", ["name": "bot"])
         // A new name starts at the latest.
         #expect(first.items.isEmpty)
@@ -431,8 +396,6 @@ struct `Events` {
     }
 
     @Test func `expire with the store they were read from`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.send("1")
         let cursor = try mina.cursor()
         mina.kill()
@@ -453,8 +416,6 @@ struct `Events` {
     }
 
     @Test func `that are not there yet are no position`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let cursor = try mina.cursor()
         let epoch = cursor.prefix { $0 != "." }
         let error = try mina.refused("events.wait", ["since": .string("\(epoch).999999")])
@@ -462,8 +423,6 @@ struct `Events` {
     }
 
     @Test func `that were trimmed leave a gap that is told`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let early = try mina.events()[0].text("cursor")
         try mina.send("old")
         bench.wall += 31 * 86_400_000

@@ -6,6 +6,11 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `A turn whose COMMIT fails` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     struct Failure: Sendable, CustomTestStringConvertible {
         let kind: StorageError.Kind
         let word: String
@@ -25,8 +30,6 @@ struct `A turn whose COMMIT fails` {
 
     @Test(arguments: failures)
     func `tells every caller, and nobody else anything`(_ failure: Failure) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         mina.plant(.commitBefore(0), failure.kind)
         let calls = (1...3).map { CallID(connection: 5, number: $0) }
@@ -59,8 +62,6 @@ struct `A turn whose COMMIT fails` {
 
     @Test(arguments: [StorageError.Kind.full, .busy])
     func `is followed by turns that work`(_ kind: StorageError.Kind) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(5_000)
         for number in 0..<4 {
@@ -82,8 +83,6 @@ struct `A turn whose COMMIT fails` {
     }
 
     @Test func `may have taken place all the same`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         mina.plant(.commitAfter(0), .full)
         let call: JSONValue = ["channel": "general", "text": "unsure", "key": "k"]
         #expect(try mina.refused("message.send", call).kind == .storageFull)
@@ -119,8 +118,6 @@ struct `A turn whose COMMIT fails` {
 
     /// Others go on writing, and whatever comes with that cannot be kept.
     @Test func `refuses no reads while the disk is full`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.send("before")
         bench.advance(1_000)
         func call(_ number: UInt64, _ method: String, _ given: JSONObject) -> NodeInput {
@@ -146,8 +143,6 @@ struct `A turn whose COMMIT fails` {
 
     /// They are shown once: not before it is kept that they were.
     @Test func `shows no recovery phrase, where the disk is full`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         mina.plant(.commitBefore(0), .full)
         #expect(try mina.refused("identity.show", ["phrase": true]).kind == .storageFull)
         try mina.ok("identity.show", ["phrase": true])
@@ -158,8 +153,6 @@ struct `A turn whose COMMIT fails` {
     @Test func `pauses links while the disk is full, and then takes everything`()
         throws
     {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(10_000)
         let dialled = mina.dialled.count + joon.dialled.count
@@ -191,8 +184,6 @@ struct `A turn whose COMMIT fails` {
 
     /// A disk that is full could not take a start that writes.
     @Test func `is recovered from without writing`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         mina.plant(.commitBefore(0), .full)
         _ = try mina.refused("message.send", ["channel": "general", "text": "x"])
         #expect(mina.connection?.commitCount == 0)
@@ -202,8 +193,6 @@ struct `A turn whose COMMIT fails` {
 
     /// Nothing can be read any more, so no event that is stored reaches anybody.
     @Test func `is told to who listens, though nothing can be read`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let listening = CallID(connection: 5, number: 1)
         mina.turn([.call(listening, method: "events.subscribe", arguments: ["since": "latest"])])
         try mina.send("unread")
@@ -219,8 +208,6 @@ struct `A turn whose COMMIT fails` {
     }
 
     @Test func `tells those who waited once`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let waiting = CallID(connection: 5, number: 1)
         mina.turn([
             .call(waiting, method: "events.wait", arguments: ["timeout_ms": 60_000])
@@ -248,8 +235,6 @@ struct `A turn whose COMMIT fails` {
     }
 
     @Test func `keeps streams open`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.ok("events.subscribe", ["types": ["message.created"]], on: 5)
         mina.plant(.commitBefore(0), .full)
         _ = try mina.refused("message.send", ["channel": "general", "text": "lost"])
@@ -263,8 +248,6 @@ struct `A turn whose COMMIT fails` {
 
     /// D04: after a failed fsync nothing is written until the process starts again.
     @Test func `by an I/O failure ends all writing, and no reading`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let invite = try mina.ok("invite.create").text("id")
         try mina.send("before")
@@ -313,8 +296,6 @@ struct `A turn whose COMMIT fails` {
     /// Wherever somebody looks, it is said that the disk failed, and when; and that is no matter
     /// of the network.
     @Test func `by an I/O failure is reported everywhere`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         _ = try mina.ok("events.subscribe", ["types": ["node.*"]], on: 5)
         #expect(StatusObject.isHealthy(try mina.ok("node.status")))
         mina.plant(.commitBefore(0), .ioFailure)
@@ -348,8 +329,6 @@ struct `A turn whose COMMIT fails` {
     /// One page of the write-ahead log that cannot be read keeps nobody from opening the rest; here
     /// all that is left is what is open.
     @Test func `by an I/O failure that lets nothing be opened again ends no reading`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.send("before")
         mina.cannotReopen = true
         mina.plant(.commitBefore(0), .ioFailure)
@@ -365,8 +344,6 @@ struct `A turn whose COMMIT fails` {
     func `of an unreadable page ends no process, and is reported everywhere`(
         table: String
     ) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         _ = try bench.guest("Joon", of: mina)
         try mina.send("before")
         let operations = try mina.ok("node.status")["store"]?["ops"]
@@ -400,8 +377,6 @@ struct `A turn whose COMMIT fails` {
 
     /// A check reads all of the store, and writes a copy of it.
     @Test func `of what a check reads stops writing, and of what it makes does not`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.send("before")
         mina.cannotCopy = true
         let refusal = try mina.refused("node.check")
@@ -418,8 +393,6 @@ struct `A turn whose COMMIT fails` {
 
     /// Where it is no failure of the disk, nothing is known of what is open either.
     @Test func `after which the store cannot be opened ends the process, which says so`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         mina.cannotReopen = true
         mina.plant(.commitBefore(0), .corrupt)
         let effects = mina.turn([
@@ -431,8 +404,6 @@ struct `A turn whose COMMIT fails` {
     }
 
     @Test func `while others bring operations loses none of them`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(5_000)
         for number in 0..<6 {

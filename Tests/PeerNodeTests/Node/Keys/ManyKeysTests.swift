@@ -12,6 +12,11 @@ extension EpochKeyring {
 }
 
 struct `A home with very many keys` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     /// Keys that the node stores as it stores those of boxes.
     @discardableResult
     private func take(_ count: Int, on node: BenchNode, seed: UInt64 = 5) throws -> [SymmetricKey] {
@@ -26,8 +31,6 @@ struct `A home with very many keys` {
 
     /// A15: memory is bounded, and the home starts.
     @Test func `holds 20,000, of which few are in memory, and starts again`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.send("before")
         let keys = try take(20_000, on: mina)
         let core = try #require(mina.host?.core)
@@ -70,8 +73,6 @@ struct `A home with very many keys` {
 
     /// What could not be read must not look as if it were not there.
     @Test func `commits nothing in a turn in which one could not be read`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         try mina.send("one")
         let name = try #require(try mina.workspace().sealingKey).id
         try mina.inTurn { core, workspace in
@@ -87,8 +88,6 @@ struct `A home with very many keys` {
     }
 
     @Test func `does not take for held what does not open any more`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let keys = try take(3, on: mina)
         try mina.damage(
             "UPDATE epoch_key SET secret = x'00' WHERE id = x'\(hex(keys[1].keyID.bytes))'")
@@ -103,8 +102,6 @@ struct `A home with very many keys` {
     func `are counted by a check if they do not open, and forgotten unless none does`(
         areAllSo: Bool
     ) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         _ = try take(3, on: mina)
         let held = try #require(try heldCount(mina))
         try mina.damage(
@@ -126,8 +123,6 @@ struct `A home with very many keys` {
     }
 
     @Test func `answers links under the newest discovery secrets, and forgets none`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let given = try mina.workspace().discovery.map(DiscoveryName.id)
         let random = SeededRandom(seed: 3)
         try mina.inTurn { core, workspace in

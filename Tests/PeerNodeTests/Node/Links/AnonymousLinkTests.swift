@@ -6,6 +6,11 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `Connections of nobody` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     private static func connecting(_ numbers: Range<UInt64>) -> [NodeInput] {
         numbers.map { number in
             let place = "\(number >> 16 & 255).\(number >> 8 & 255).\(number & 255)"
@@ -39,8 +44,6 @@ struct `Connections of nobody` {
     }
 
     @Test func `cost a place and no session, and as many as there are places`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let places = UInt64(Limits.anonymousLinksMax)
         let effects = mina.turn(Self.connecting(1_000_000..<1_005_000))
         let closed = Self.closed(effects)
@@ -62,8 +65,6 @@ struct `Connections of nobody` {
     @Test func `are judged when the first message is whole, and then out of others' reach (N19)`()
         throws
     {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let first = try Self.firstMessage(to: mina)
         #expect(first.count == 66)
         let member = LinkID(1_000_000)
@@ -84,8 +85,6 @@ struct `Connections of nobody` {
     func `that know what others know take nothing of what members have (N15)`(
         rank: SecretRank
     ) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let ended = try mina.ok("invite.create")
         try mina.ok("invite.revoke", ["id": ended["id"] ?? .null])
         try mina.ok("invite.create")
@@ -113,8 +112,6 @@ struct `Connections of nobody` {
 
     /// A member of one workspace of a node is a stranger to its others.
     @Test func `that know a secret of one workspace take nothing of another's (N15)`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let acme = try mina.workspace().id
         try mina.ok("workspace.create", ["name": "club"])
         let club = try mina.workspace().id
@@ -147,8 +144,6 @@ struct `Connections of nobody` {
 
     /// A member may write very many invites, and each costs everybody who comes a hash.
     @Test func `are looked up in a limited number of invites, and members before them`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         for _ in 0..<2 {
             let ended = try mina.ok("invite.create")
             try mina.ok("invite.revoke", ["id": ended["id"] ?? .null])
@@ -170,8 +165,6 @@ struct `Connections of nobody` {
     /// A peer with a secret is answered, and a former member has one: so the cost of answers is
     /// bounded, and peers beyond it wait for the next tenths of a second.
     @Test func `that know a secret cost a limited number of agreements a second (N15)`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         bench.advance(2_000)
         var inputs: [NodeInput] = []
         for number in 0..<200 as Range<UInt64> {
@@ -196,8 +189,6 @@ struct `Connections of nobody` {
     /// and from wherever.
     @Test func `that repeat what a member has said are closed, and take no member's place`() throws
     {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let first = try Self.firstMessage(to: mina)
         let member = LinkID(1_000_000)
         _ = mina.turn([.accepted(member, address: "192.0.2.1:5"), .received(member, first)])
@@ -229,8 +220,6 @@ struct `Connections of nobody` {
 
     @Test(arguments: [48, 0, 7, 65_535])
     func `that know nothing are closed as soon as that shows`(length: Int) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let link = LinkID(1_000_000)
         _ = mina.turn([.accepted(link, address: "192.0.2.1:5")])
         let head = [UInt8](repeating: 9, count: 16) + [UInt8(length >> 8), UInt8(length & 255)]
@@ -247,8 +236,6 @@ struct `Connections of nobody` {
     }
 
     @Test func `go with the network, and tell little in the log`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         _ = mina.turn(Self.connecting(1_000_000..<1_000_100))
         let gone = mina.turn([.linkClosed(LinkID(1_000_000))])
         #expect(Self.closed(gone) == [1_000_000])

@@ -7,6 +7,10 @@ import WorkspaceTestKit
 
 /// A former name leads to its person for 30 days, if nobody else has it now.
 struct `A former name` {
+    private let table: Table
+
+    init() throws { table = try Table() }
+
     private typealias Table = `Private channels`.Table
 
     private static func rename(_ node: BenchNode, to names: String..., in table: Table) throws {
@@ -23,7 +27,6 @@ struct `A former name` {
     private static func days(_ count: UInt64) -> UInt64 { count * 24 * 3_600 * 1_000 }
 
     @Test func `leads to the person, in commands and in mentions`() throws {
-        let table = try Table()
         try Self.rename(table.bob, to: "Robert Kim", in: table)
         let shown = try table.ada.ok("member.get", ["member": "@bob"])
         #expect(shown["name"] == "Robert Kim")
@@ -44,7 +47,6 @@ struct `A former name` {
     }
 
     @Test func `means one person each, however many of them a text has`() throws {
-        let table = try Table()
         try Self.rename(table.bob, to: "Robert", "Rupert", in: table)
         try Self.rename(table.cleo, to: "Clara", in: table)
         let ids = try ["Rupert", "Clara"].map {
@@ -58,7 +60,6 @@ struct `A former name` {
     }
 
     @Test func `is the same after a start and on every device`() throws {
-        let table = try Table()
         try Self.rename(table.bob, to: "Robert", "Rupert", in: table)
         let late = try table.bench.guest("Late", of: table.ada)
         table.bench.advance(5_000)
@@ -72,7 +73,6 @@ struct `A former name` {
     }
 
     @Test func `ends after 30 days`() throws {
-        let table = try Table()
         try Self.rename(table.bob, to: "Robert", in: table)
         table.bench.letPass(Self.days(29))
         #expect(try table.ada.ok("member.get", ["member": "@Bob"])["name"] == "Robert")
@@ -86,7 +86,6 @@ struct `A former name` {
     }
 
     @Test func `gives way to a person who has it now, also as a prefix`() throws {
-        let table = try Table()
         try Self.rename(table.bob, to: "Robert", in: table)
         try Self.rename(table.ada, to: "Bobby", in: table)
         #expect(try table.cleo.refused("member.get", ["member": "@Bob"]).kind == .unknownUser)
@@ -104,7 +103,6 @@ struct `A former name` {
     }
 
     @Test func `of two people leads to neither`() throws {
-        let table = try Table()
         try Self.rename(table.bob, to: "Robert", in: table)
         try Self.rename(table.cleo, to: "Bob", "Cleo", in: table)
         let failure = try table.ada.refused("message.send", ["channel": "@Bob", "text": "x"])
@@ -116,7 +114,6 @@ struct `A former name` {
 
     /// A former member's name still means them, and nobody inherits it.
     @Test func `of somebody who has left does not lead to its new holder`() throws {
-        let table = try Table()
         try table.ada.ok("member.remove", ["member": "Cleo"])
         table.bench.advance(5_000)
         try Self.rename(table.bob, to: "Cleo", "Bob", in: table)
@@ -126,7 +123,6 @@ struct `A former name` {
     }
 
     @Test func `gives and takes no right, and says whom it would mean`() throws {
-        let table = try Table()
         try Self.rename(table.bob, to: "Robert", in: table)
         try table.ada.ok("channel.create", ["name": "vault", "private": true])
         let calls: [(String, JSONValue)] = [
@@ -149,7 +145,6 @@ struct `A former name` {
     }
 
     @Test func `is one of the last eight, however many somebody had`() throws {
-        let table = try Table()
         for number in 0..<12 {
             try Self.rename(table.bob, to: "Name \(number) x", in: table)
         }

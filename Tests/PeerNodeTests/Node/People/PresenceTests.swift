@@ -8,6 +8,10 @@ import WorkspaceTestKit
 
 /// Presence: sent over links, never stored, gone with the last link.
 struct `Presence` {
+    private let table: Table
+
+    init() throws { table = try Table() }
+
     private typealias Table = `Private channels`.Table
 
     /// What somebody looks like to others, `nil` for somebody who is not there.
@@ -31,7 +35,6 @@ struct `Presence` {
     }
 
     @Test func `is online as soon as there is a link, and offline when the last is gone`() throws {
-        let table = try Table()
         #expect(try table.ada.ok("presence.list").texts("name") == ["Ada", "Bob", "Cleo"])
         #expect(try table.ada.ok("presence.list").items.first?["self"] == true)
         #expect(try Self.state(of: "Bob", on: table.ada) == "online")
@@ -54,7 +57,6 @@ struct `Presence` {
     }
 
     @Test func `is told to everybody when it changes, and keeps its choice`() throws {
-        let table = try Table()
         try Self.listen(table.ada, ["presence.changed"])
         let until = Int64(table.bench.wall + 600_000)
         let set = try table.bob.ok(
@@ -100,7 +102,6 @@ struct `Presence` {
     }
 
     @Test func `is one choice for all devices, and offline looks like nobody there`() throws {
-        let table = try Table()
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
         table.bench.advance(10_000)
@@ -134,7 +135,6 @@ struct `Presence` {
     }
 
     @Test func `is unknown of whom nothing was heard in this run, until it is`() throws {
-        let table = try Table()
         table.bench.cut(table.ada, table.bob)
         #expect(try ofBob(table.ada) == [nil, nil, nil])
         try table.ada.restart()
@@ -154,7 +154,6 @@ struct `Presence` {
     }
 
     @Test func `is unknown of who writes by way of another member alone`() throws {
-        let table = try Table()
         table.bench.cut(table.ada, table.bob)
         #expect(try Self.state(of: "Bob", on: table.ada) == nil)
         try Self.listen(table.ada, ["presence.changed"])
@@ -171,7 +170,6 @@ struct `Presence` {
     }
 
     @Test func `is offline of who is gone, though what they wrote before comes later`() throws {
-        let table = try Table()
         table.bench.cut(table.ada, table.cleo)
         table.bench.silence(table.ada, table.bob)
         try table.bob.send("before")
@@ -187,7 +185,6 @@ struct `Presence` {
     @Test func `is offline of who was gone before a turn that was lost, and of who went with it`()
         throws
     {
-        let table = try Table()
         table.bench.cut(table.ada, table.bob)
         table.bench.advance(10_000)
         #expect(try ofBob(table.ada) == [nil, nil, nil])
@@ -200,7 +197,6 @@ struct `Presence` {
     }
 
     @Test func `is offline of who is gone, though one more link of theirs had come about`() throws {
-        let table = try Table()
         let core = try #require(table.ada.host).core
         let workspace = try table.ada.workspace()
         let bob = try table.bob.workspace().member
@@ -222,7 +218,6 @@ struct `Presence` {
     }
 
     @Test func `is one for each workspace`() throws {
-        let table = try Table()
         try table.ada.ok("workspace.create", ["name": "other"])
         let link = try table.ada.link()
         try table.bob.join(link)
@@ -241,7 +236,6 @@ struct `Presence` {
     }
 
     @Test func `is refused where it makes no sense`() throws {
-        let table = try Table()
         let rows: [(JSONObject, String)] = [
             (["state": "asleep"], "state"), (["state": "busy", "text": ""], "text"),
             (["state": "busy", "text": "  "], "text"), (["state": "busy", "text": "a\nb"], "text"),
@@ -261,7 +255,6 @@ struct `Presence` {
     }
 
     @Test func `is told at most every two seconds, the latest`() throws {
-        let table = try Table()
         table.bench.advance(10_000)
         try Self.listen(table.ada)
         for number in 0..<20 {
@@ -274,7 +267,6 @@ struct `Presence` {
     }
 
     @Test func `of a peer that sends too much is dropped, and wakes nobody`() throws {
-        let table = try Table()
         let workspace = try #require(try table.ada.host?.core.membership.selectedWorkspace())
         let core = try #require(table.ada.host).core
         let bob = try #require(table.bob.host?.core.session.ownDevice)
@@ -321,7 +313,6 @@ struct `Presence` {
     }
 
     @Test func `ends for a member who becomes a guest, in both directions`() throws {
-        let table = try Table()
         // Where a guest sees the people at all.
         try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
@@ -363,7 +354,6 @@ struct `Presence` {
     }
 
     @Test func `that a lost turn has chosen is told to nobody`() throws {
-        let table = try Table()
         table.bench.advance(10_000)
         try Self.listen(table.bob, ["presence.changed"])
         table.bob.plant(.commitBefore(0), .full)
@@ -390,7 +380,6 @@ struct `Presence` {
     }
 
     @Test func `nobody who listens late loses more than is counted`() throws {
-        let table = try Table()
         try Self.listen(table.ada, ["typing"])
         let core = try #require(table.ada.host).core
         let workspace = try #require(try core.membership.selectedWorkspace())

@@ -7,6 +7,10 @@ import WorkspaceTestKit
 
 /// Profiles as commands: what is stored, who sees it, and what is refused.
 struct `A profile` {
+    private let table: Table
+
+    init() throws { table = try Table() }
+
     private typealias Table = `Private channels`.Table
 
     static let phone = "01098765432"
@@ -37,7 +41,6 @@ struct `A profile` {
     }
 
     @Test func `is seen by everybody, with a new name from then on`() throws {
-        let table = try Table()
         let sent = try table.bob.send("hello")
         let set = try table.bob.ok(
             "profile.set",
@@ -85,7 +88,6 @@ struct `A profile` {
     }
 
     @Test func `tells of a change once, and of none not at all`() throws {
-        let table = try Table()
         let cursor = try table.ada.cursor()
         let own = try table.bob.cursor()
         let draft: JSONValue = ["description": "Paints", "country": "Korea", "name": "Robert"]
@@ -105,7 +107,6 @@ struct `A profile` {
     }
 
     @Test func `lists everything that is wrong with it at once`() throws {
-        let table = try Table()
         let count = try `What was read`.operations(table.bob)
         let failure = try table.bob.refused(
             "profile.set",
@@ -142,7 +143,6 @@ struct `A profile` {
     }
 
     @Test func `has a picture, and none again`() throws {
-        let table = try Table()
         #expect(try table.bob.ok("profile.image.set", ["preset": 7])["image"] == "preset:7")
         #expect(try Self.profile(of: "Bob", on: table.ada)["image"] == "preset:7")
         #expect(try table.bob.ok("profile.image.clear")["image"] == .null)
@@ -150,7 +150,6 @@ struct `A profile` {
     }
 
     @Test func `keeps what is hidden only on its person's devices`() throws {
-        let table = try Table()
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
         let set = try table.bob.ok("profile.set", ["phone": .string("010-9876-5432")])
@@ -192,7 +191,6 @@ struct `A profile` {
     }
 
     @Test func `takes back what was said, bytes and all`() throws {
-        let table = try Table()
         try table.bob.ok("profile.set", ["email": "canary@example.org", "description": "stays"])
         table.bench.advance(1_000)
         #expect(try Self.knows("canary@example", table.ada))
@@ -216,7 +214,6 @@ struct `A profile` {
     }
 
     @Test func `of two devices that wrote apart is one in the end`() throws {
-        let table = try Table()
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
         table.bench.advance(5_000)
@@ -245,7 +242,6 @@ struct `A profile` {
     /// it erased.
     @Test(arguments: [false, true])
     func `hides also what another device said meanwhile`(isDeskGone: Bool) throws {
-        let table = try Table()
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
         try table.bob.ok("profile.set", ["description": "canaryfirst"])
@@ -277,7 +273,6 @@ struct `A profile` {
 
     // Each name that is asked for goes over all that authority has said.
     @Test func `is loaded without a look at what anybody is called`() throws {
-        let table = try Table()
         try table.bob.ok("profile.set", ["name": "Robert", "description": "Paints"])
         try table.cleo.ok("profile.set", ["name": "Cleopatra"])
         table.bench.advance(1_000)
@@ -293,7 +288,6 @@ struct `A profile` {
     }
 
     @Test func `is read again once a turn, however often something asks for it`() throws {
-        let table = try Table()
         try table.bob.ok("profile.set", ["name": "Robert", "description": "Paints"])
         table.bench.advance(1_000)
         let core = try #require(table.ada.host?.core)
@@ -317,7 +311,6 @@ struct `A profile` {
 
     @Test func `stays as it was when its owner is removed, and is nobody else's to change`() throws
     {
-        let table = try Table()
         try table.bob.ok("profile.set", ["description": "was here", "name": "Robert"])
         table.bench.advance(1_000)
         try table.ada.ok("member.remove", ["member": "@Robert", "force": true])

@@ -9,6 +9,10 @@ import WorkspaceTestKit
 
 /// Who gets which keys of private documents, and when a new one is introduced.
 struct `Keys of private documents` {
+    private let table: Table
+
+    init() throws { table = try Table() }
+
     private typealias Table = `Private channels`.Table
 
     private static func texts(_ channel: String, on node: BenchNode) throws -> [String] {
@@ -24,7 +28,6 @@ struct `Keys of private documents` {
     }
 
     @Test func `a newcomer sees the past only where everybody may`() throws {
-        let table = try Table()
         for history in ["all", "from-join"] {
             let name = JSONValue.string(history)
             try table.bob.ok(
@@ -58,7 +61,6 @@ struct `Keys of private documents` {
     }
 
     @Test func `a new one is made before anything is written after somebody is out`() throws {
-        let table = try Table()
         try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo", "Ada"]])
         try table.bob.ok("message.send", ["channel": "board", "text": "three of us"])
@@ -89,7 +91,6 @@ struct `Keys of private documents` {
     }
 
     @Test func `a newcomer gets those from then on by default`() throws {
-        let table = try Table()
         let made = try table.bob.ok("channel.create", ["name": "board", "private": true])
         #expect(made["history"] == "from-join")
         #expect(try table.bob.ok("channel.create", ["name": "open"])["history"] == "all")
@@ -101,7 +102,6 @@ struct `Keys of private documents` {
     }
 
     @Test func `a linked device gets those of its person`() throws {
-        let table = try Table()
         try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok(
             "channel.create", ["name": "later", "private": true, "history": "from-join"])
@@ -126,7 +126,6 @@ struct `Keys of private documents` {
     }
 
     @Test func `the phrase opens what was for it`() throws {
-        let table = try Table()
         try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("message.send", ["channel": "board", "text": "old"])
         try table.cleo.ok("message.send", ["channel": "@Bob", "text": "psst"])
@@ -150,7 +149,6 @@ struct `Keys of private documents` {
     }
 
     @Test func `a device that the author did not know asks for it`() throws {
-        let table = try Table()
         let phone = try table.bench.bareNode("Phone")
         table.bench.cut(table.bob, table.cleo)
         table.bench.cut(table.ada, table.cleo)
@@ -197,7 +195,6 @@ struct `Keys of private documents` {
 
     /// Who was added to a channel whose past is closed asks for the keys of before by name.
     @Test func `a newcomer is given no earlier ones, whichever is requested`() throws {
-        let table = try Table()
         let (bob, ada) = (table.bob, table.ada)
         try bob.ok("channel.create", ["name": "board", "private": true, "history": "from-join"])
         try bob.ok("message.send", ["channel": "board", "text": "one"])
@@ -226,7 +223,6 @@ struct `Keys of private documents` {
     }
 
     @Test func `check and why go through them`() throws {
-        let table = try Table()
         try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         let sent = try table.cleo.ok("message.send", ["channel": "board", "text": "m"])
@@ -251,7 +247,6 @@ struct `Keys of private documents` {
     @Test func `what somebody wrote who is out of the workspace stays as far as it was known`()
         throws
     {
-        let table = try Table()
         try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Cleo"]])
         try table.cleo.send("known", to: "board")
