@@ -165,25 +165,13 @@ public struct PaymentObject: ControlObject {
     /// `paid`, `unpaid`, or `unknown` where the ledger is not here.
     public let state: String
     /// The ledger that was paid from, `l_…`, where one is named.
-    public let ledger: String?
+    public var ledger: String?
     /// Whose coins they are, where the ledger is here.
-    public let issuer: PersonObject?
+    public var issuer: PersonObject?
     /// Who spent them.
-    public let payer: PersonObject?
+    public var payer: PersonObject?
     /// How many; of those that count alone.
-    public let coins: Int64?
-
-    /// What is known of a payment.
-    public init(
-        state: String, ledger: String? = nil, issuer: PersonObject? = nil,
-        payer: PersonObject? = nil, coins: Int64? = nil
-    ) {
-        self.state = state
-        self.ledger = ledger
-        self.issuer = issuer
-        self.payer = payer
-        self.coins = coins
-    }
+    public var coins: Int64?
 
     /// All fields.
     public var json: JSONValue {

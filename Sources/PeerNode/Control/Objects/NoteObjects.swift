@@ -36,21 +36,13 @@ public struct NoteObject: ControlObject {
         /// Unicode scalars of the whole text.
         public var length: Int64
         /// Whether everything that it is made of is here.
-        public var isComplete: Bool
+        public var isComplete = true
         /// The others who have it open, with where they are.
         public var participants = JSONValue.array([])
         /// The lines, with how they look; `nil` where nobody asked.
         public var blocks: JSONValue?
         /// Who wrote what; `nil` where nobody asked.
         public var blame: JSONValue?
-
-        /// The text of a note that is complete.
-        public init(version: String, text: String, length: Int64, isComplete: Bool = true) {
-            self.version = version
-            self.text = text
-            self.length = length
-            self.isComplete = isComplete
-        }
     }
 
     /// All fields of the note; those of its text, `blocks` and `blame` only where they were asked for.

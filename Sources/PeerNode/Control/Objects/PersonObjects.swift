@@ -80,16 +80,9 @@ public struct PresenceObject: ControlObject {
     /// What they are called.
     public var name: String
     /// Whether it is the caller.
-    public var isSelf: Bool
+    public var isSelf = false
     /// How reachable.
     public var shown = Shown(state: "offline")
-
-    /// Somebody who is not there.
-    public init(id: String, name: String, isSelf: Bool = false) {
-        self.id = id
-        self.name = name
-        self.isSelf = isSelf
-    }
 
     /// All fields.
     public var json: JSONValue {

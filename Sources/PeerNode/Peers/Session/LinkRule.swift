@@ -24,17 +24,7 @@ public enum LinkRule {
         /// When the handshake finished, in monotonic milliseconds.
         public let established: UInt64
         /// The store at the other end.
-        public let store: StoreID?
-
-        /// A link as its owner knows it.
-        public init(
-            number: UInt64, opener: DeviceID, established: UInt64, store: StoreID? = nil
-        ) {
-            self.number = number
-            self.opener = opener
-            self.established = established
-            self.store = store
-        }
+        public var store: StoreID?
     }
 
     /// What to do about two links to one device.
