@@ -72,11 +72,7 @@ public final class ChunkFiles: ChunkStore {
 
     static func folder(_ root: BlobRoot) -> String { String(hex(root).prefix(2)) }
 
-    private static func hex(_ root: BlobRoot) -> String {
-        let digits = [UInt8]("0123456789abcdef".utf8)
-        let bytes = root.bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    private static func hex(_ root: BlobRoot) -> String { Hexadecimal.text(root.bytes) }
 
     // MARK: Receiving
 

@@ -1,3 +1,5 @@
+import WorkspaceModel
+
 /// Encodes fields of URLs and forms: `application/x-www-form-urlencoded`.
 enum FormText {
     /// Fields in their order, everything but letters, digits and `-._~` as `%XX`.
@@ -44,7 +46,7 @@ enum FormText {
             case UInt8(ascii: "+"): bytes.append(0x20)
             case UInt8(ascii: "%"):
                 // A number from a text could have a sign.
-                let digits = rest.prefix(2).compactMap(hexDigit)
+                let digits = rest.prefix(2).compactMap(Hexadecimal.value(ofDigit:))
                 guard digits.count == 2, let high = digits.first, let low = digits.last else {
                     return nil
                 }
@@ -54,14 +56,5 @@ enum FormText {
             }
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexDigit(_ letter: UInt8) -> UInt8? {
-        switch letter {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): letter - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): letter - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): letter - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }

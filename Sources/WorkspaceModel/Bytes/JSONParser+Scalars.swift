@@ -122,7 +122,7 @@ extension JSONParser {
     private mutating func fourHexDigits() throws(JSONError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = hexDigit(next) else {
+            guard let digit = Hexadecimal.value(ofDigit: next) else {
                 throw failure(index < bytes.count ? .invalidEscape : .endsEarly)
             }
             value = value << 4 | UInt32(digit)
@@ -133,15 +133,6 @@ extension JSONParser {
 }
 
 private func digit(_ byte: UInt8) -> UInt8? { (0x30...0x39).contains(byte) ? byte - 0x30 : nil }
-
-private func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x41 + 10
-    case 0x61...0x66: byte - 0x61 + 10
-    default: nil
-    }
-}
 
 private func appended(_ magnitude: UInt64, _ digit: UInt8) -> UInt64? {
     let (tens, overflow) = magnitude.multipliedReportingOverflow(by: 10)

@@ -63,15 +63,6 @@ enum HTTPText {
             || (0x61...0x7A).contains(byte)
     }
 
-    static func hexValue(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
-    }
-
     /// Undoes percent-encoding.
     ///
     /// - Returns: `nil` for an invalid escape, for invalid UTF-8 after decoding, and for control
@@ -84,8 +75,8 @@ enum HTTPText {
         while let byte = iterator.next() {
             var plain = byte
             if byte == UInt8(ascii: "%") {
-                guard let high = iterator.next().flatMap(hexValue),
-                    let low = iterator.next().flatMap(hexValue)
+                guard let high = iterator.next().flatMap(Hexadecimal.value(ofDigit:)),
+                    let low = iterator.next().flatMap(Hexadecimal.value(ofDigit:))
                 else { return nil }
                 plain = high << 4 | low
             } else if byte == UInt8(ascii: "+"), plusIsSpace {

@@ -159,11 +159,11 @@ struct HTTPRequestParser {
     // MARK: Body
 
     private mutating func beginChunk(_ line: ArraySlice<UInt8>) throws(HTTPResponse) {
-        let digits = line.prefix { HTTPText.hexValue($0) != nil }
+        let digits = line.prefix { Hexadecimal.value(ofDigit: $0) != nil }
         let rest = line.dropFirst(digits.count).drop { $0 == 0x20 || $0 == 0x09 }
         guard (1...8).contains(digits.count), rest.isEmpty || rest.first == UInt8(ascii: ";")
         else { throw .malformed("a chunk starts with its size in at most 8 hex digits") }
-        let size = digits.reduce(0) { $0 << 4 | Int(HTTPText.hexValue($1) ?? 0) }
+        let size = digits.reduce(0) { $0 << 4 | Int(Hexadecimal.value(ofDigit: $1) ?? 0) }
         guard size > 0 else { return enter(.trailers, allowing: Limits.httpHeadBytesMax) }
         guard (request?.body.count ?? 0) + size <= Limits.httpBodyBytesMax else {
             discardableCount = Limits.httpDiscardedBytesMax

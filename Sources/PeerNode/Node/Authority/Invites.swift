@@ -139,7 +139,7 @@ extension Memberships {
     /// that made an invite holds its seed.
     func link(ofInvite id: OperationID, in workspace: Workspace) -> String? {
         guard let home else { return nil }
-        let sealed = try? store.registry.value("seed:" + hexadecimal(id.bytes))
+        let sealed = try? store.registry.value("seed:" + Hexadecimal.text(id.bytes))
         let seed = sealed.flatMap { home.open($0, name: id.bytes) }
         guard
             let secret = (seed ?? workspace.sealedSecret(of: id))

@@ -68,7 +68,7 @@ extension Events {
     private func hashed(_ name: String) -> String? {
         guard let home else { return nil }
         return Self.mark
-            + hexadecimal(
+            + Hexadecimal.text(
                 Hash.keyed(home.homeKey, Array("reader".utf8), Array(name.utf8)))
     }
 }

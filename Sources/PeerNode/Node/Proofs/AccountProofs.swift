@@ -109,7 +109,7 @@ final class AccountProofs: CorePart {
         account.array(count: 2)
         account.text(issuer)
         account.text(subject)
-        return hexadecimal(Hash.personal("wsx-acct1", account.bytes))
+        return Hexadecimal.text(Hash.personal("wsx-acct1", account.bytes))
     }
 }
 

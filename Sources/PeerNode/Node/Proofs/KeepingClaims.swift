@@ -18,10 +18,10 @@ extension Proofs {
         guard let home else { return }
         let rows = own.sorted { $0.key < $1.key }.map { number, claim -> JSONValue in
             [
-                "workspace": .integer(number), "claim": .string(hexadecimal(claim.name.bytes)),
+                "workspace": .integer(number), "claim": .string(Hexadecimal.text(claim.name.bytes)),
                 "email": .string(claim.address),
-                "verifier": JSONValue(orNull: claim.wanted.map { hexadecimal($0.bytes) }),
-                "sender": JSONValue(orNull: claim.sender.map { hexadecimal($0.bytes) }),
+                "verifier": JSONValue(orNull: claim.wanted.map { Hexadecimal.text($0.bytes) }),
+                "sender": JSONValue(orNull: claim.sender.map { Hexadecimal.text($0.bytes) }),
                 "sent": JSONValue(orNull: claim.sentAt.map { Int64(clamping: $0) }),
                 "wants": .bool(claim.wantsLetter),
             ]

@@ -38,7 +38,7 @@ extension Queries {
             id: PublicID.workspace(workspace.id), name: workspace.displayName,
             createdAt: Int64(create?.timestamp.milliseconds ?? 0),
             digest: workspace.ownRole == .guest
-                ? nil : hexadecimal(workspace.held.digest.root().bytes))
+                ? nil : Hexadecimal.text(workspace.held.digest.root().bytes))
         let fields = workspace.fields
         object.description = fields.description
         object.image = Picture.shown(fields.image)
@@ -403,16 +403,4 @@ extension Queries {
         }
         return object
     }
-}
-
-/// Lower-case hexadecimal digits.
-func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 2)
-    for byte in bytes {
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
 }

@@ -1,3 +1,5 @@
+import WorkspaceModel
+
 /// Parses and formats hosts and ports, byte by byte: the text is untrusted, so locales, resolvers
 /// and ambiguous forms such as `127.1` are not used.
 enum AddressText {
@@ -144,13 +146,7 @@ enum AddressText {
         guard (1...4).contains(text.count) else { return nil }
         var number: UInt16 = 0
         for byte in text {
-            let digit: UInt8
-            switch byte {
-            case 48...57: digit = byte - 48
-            case 97...102: digit = byte - 87
-            case 65...70: digit = byte - 55
-            default: return nil
-            }
+            guard let digit = Hexadecimal.value(ofDigit: byte) else { return nil }
             number = number << 4 | UInt16(digit)
         }
         return number

@@ -24,7 +24,7 @@ final class HomeDesk: CorePart, HomeCommands {
             }
             var row = StatusObject.Workspace(
                 id: PublicID.workspace(workspace.id), name: workspace.displayName,
-                digest: hexadecimal(workspace.held.digest.root().bytes), operations: count,
+                digest: Hexadecimal.text(workspace.held.digest.root().bytes), operations: count,
                 behind: isKnown ? Int64(clamping: behind) : nil)
             row.state = core.queries.state(of: workspace)
             object.workspaces.append(row)

@@ -40,7 +40,7 @@ final class InviteDesk: CorePart, InviteCommands {
                 try store.registry.setValue(
                     home.seal(
                         secret.exposedSeed(), name: id.bytes, using: environment.random),
-                    of: "seed:" + hexadecimal(id.bytes))
+                    of: "seed:" + Hexadecimal.text(id.bytes))
             }
             return id
         }
