@@ -61,22 +61,9 @@ public final class FileSaver {
     /// - Throws: `noSpace` and `disk`; the draft is removed then.
     public func write(_ bytes: ArraySlice<UInt8>) throws(BlobError) {
         guard !isOver else { throw .closed }
-        var error: BlobError?
-        bytes.withUnsafeBytes { memory in
-            var done = 0
-            while done < memory.count {
-                let count = pwrite(
-                    file, memory.baseAddress?.advanced(by: done), memory.count - done,
-                    off_t(clamping: offset + UInt64(done)))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else {
-                    error = .last("pwrite")
-                    return
-                }
-                done += count
-            }
-        }
-        if let error {
+        do throws(BlobError) {
+            try KernelDisk.writeAll(bytes, into: file, at: offset)
+        } catch {
             abandon()
             throw error
         }

@@ -54,9 +54,9 @@ public final class KernelDisk: BlobDisk {
         return bytes
     }
 
-    /// `BlobDisk.write`.
-    public func write(
-        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>, staysCached: Bool
+    /// Writes all of the bytes at one place of an open file.
+    static func writeAll(
+        _ bytes: ArraySlice<UInt8>, into file: Int32, at offset: UInt64
     ) throws(BlobError) {
         let isWritten = bytes.withUnsafeBytes { memory in
             var done = 0
@@ -71,6 +71,13 @@ public final class KernelDisk: BlobDisk {
             return true
         }
         guard isWritten else { throw .last("pwrite") }
+    }
+
+    /// `BlobDisk.write`.
+    public func write(
+        _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>, staysCached: Bool
+    ) throws(BlobError) {
+        try Self.writeAll(bytes, into: file, at: offset)
         // Otherwise the next claim would write 64 MiB at once, and delay the COMMIT of a message.
         ahead.begin(file, at: offset, byteCount: bytes.count, staysCached: staysCached)
     }
