@@ -9,8 +9,7 @@ extension Enrolment {
 
     /// Takes up the joins of the last run.
     func openPendingJoins() throws(StorageError) {
-        guard let home, let sealed = try store.registry.value(Self.pendingName),
-            let bytes = home.open(sealed, name: Array(Self.pendingName.utf8)),
+        guard let bytes = try sealedValue(Self.pendingName),
             let joins = try? PendingJoin.list(decoding: bytes)
         else { return }
         network.joining.pendingJoins = joins.filter {
@@ -24,15 +23,9 @@ extension Enrolment {
     }
 
     private func writePendingJoins() throws(StorageError) {
-        guard let home else { return }
-        try write()
-        let bytes = PendingJoin.encoded(network.joining.pendingJoins)
-        try store.registry.setValue(
-            network.joining.pendingJoins.isEmpty
-                ? nil
-                : home.seal(
-                    bytes, name: Array(Self.pendingName.utf8), using: environment.random),
-            of: Self.pendingName)
+        guard home != nil else { return }
+        let joins = network.joining.pendingJoins
+        try setSealedValue(joins.isEmpty ? nil : PendingJoin.encoded(joins), of: Self.pendingName)
     }
 
     private func place(of link: InviteLink) -> Int? {

@@ -48,9 +48,7 @@ final class Recovery: CorePart {
     }
 
     func keptPhrase() throws(StorageError) -> RecoveryPhrase? {
-        guard let home, let sealed = try store.registry.value(Memberships.unshownPhrase),
-            var seed = home.open(sealed, name: Array(Memberships.unshownPhrase.utf8))
-        else { return nil }
+        guard var seed = try sealedValue(Memberships.unshownPhrase) else { return nil }
         defer { SecretBytes.wipe(&seed) }
         return RecoveryPhrase(untrusted: seed)
     }

@@ -175,13 +175,9 @@ extension Events {
             }
             notices.hasNoCommand = false
             try stored { () throws(StorageError) in
-                try write()
                 // Sealed: it may contain a password, and somebody who can only write to the disk
                 // must not be able to run a command.
-                try store.registry.setValue(
-                    home?.seal(
-                        Array(command.utf8), name: Array(Self.commandName.utf8),
-                        using: environment.random), of: Self.commandName)
+                try setSealedValue(Array(command.utf8), of: Self.commandName)
             }
             notices.failures = 0
         }

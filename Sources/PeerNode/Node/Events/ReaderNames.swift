@@ -22,7 +22,7 @@ extension Events {
     func setReader(_ name: String, to sequence: Int64) throws(StorageError) {
         try write()
         // Without an identity there is no key, and nobody's name to hide.
-        guard let home, let row = hashed(name) else {
+        guard let row = hashed(name) else {
             return try store.events.setReader(name, to: sequence, at: time.wall)
         }
         if try store.events.reader(row) == nil {
@@ -30,10 +30,7 @@ extension Events {
                 try store.events.removeReader(idle)
                 try store.registry.setValue(nil, of: Self.sealedPrefix + idle)
             }
-            let place = Self.sealedPrefix + row
-            try store.registry.setValue(
-                home.seal(Array(name.utf8), name: Array(place.utf8), using: environment.random),
-                of: place)
+            try setSealedValue(Array(name.utf8), of: Self.sealedPrefix + row)
             try store.events.removeReader(name)
         }
         try store.events.setReader(row, to: sequence, at: time.wall)
@@ -56,10 +53,8 @@ extension Events {
 
     /// The readable name of a reader's row.
     private func readerName(_ row: String) throws(StorageError) -> String {
-        let place = Self.sealedPrefix + row
-        guard row.hasPrefix(Self.mark), let home,
-            let sealed = try store.registry.value(place),
-            let bytes = home.open(sealed, name: Array(place.utf8)),
+        guard row.hasPrefix(Self.mark),
+            let bytes = try sealedValue(Self.sealedPrefix + row),
             let name = String(validating: bytes, as: UTF8.self)
         else { return row }
         return name

@@ -227,20 +227,13 @@ extension Ledgers {
 
     /// The command that runs for each receipt on this node; `nil` without one.
     func verifyCommand() throws(StorageError) -> String? {
-        let name = Self.commandName
-        guard let home, let sealed = try store.registry.value(name),
-            let bytes = home.open(sealed, name: Array(name.utf8)), !bytes.isEmpty
-        else { return nil }
+        guard let bytes = try sealedValue(Self.commandName), !bytes.isEmpty else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
     /// Stored sealed: it may contain a password, and somebody who can only write to the disk must
     /// not be able to run a command.
     func setVerifyCommand(_ command: String) throws(StorageError) {
-        try write()
-        let name = Self.commandName
-        try store.registry.setValue(
-            home?.seal(Array(command.utf8), name: Array(name.utf8), using: environment.random),
-            of: name)
+        try setSealedValue(Array(command.utf8), of: Self.commandName)
     }
 }

@@ -31,18 +31,13 @@ final class NoteDrafts: NotePart {
 
     /// Keeps a draft safe, in the transaction of the call that changed it.
     func keepDraft(of note: OpenNote) throws(StorageError) {
-        guard let home, let draft = note.note.draft, let author = note.draftAuthor else {
+        guard home != nil, let draft = note.note.draft, let author = note.draftAuthor else {
             return try forgetDraft(of: note)
         }
-        try write()
-        let name = Self.name(of: note.place)
         let head =
             bigEndianBytes(of: note.drafted)
             + bigEndianBytes(of: UInt64(author.incarnation)).suffix(4)
-        try store.registry.setValue(
-            home.seal(
-                head + draft.edit.encoded, name: Array(name.utf8), using: environment.random),
-            of: name)
+        try setSealedValue(head + draft.edit.encoded, of: Self.name(of: note.place))
         note.draftChanged = time.monotonic
         if note.draftBegun == nil { note.draftBegun = time.monotonic }
     }
@@ -67,9 +62,7 @@ final class NoteDrafts: NotePart {
     func takeUpDraft(into note: OpenNote) throws(StorageError) {
         let name = Self.name(of: note.place)
         guard let home, let identity = storeIdentity,
-            let sealed = try store.registry.value(name),
-            let record = home.open(sealed, name: Array(name.utf8)),
-            record.count > Self.headCount,
+            let record = try sealedValue(name), record.count > Self.headCount,
             let edit = try? NoteEdit(decoding: Array(record.dropFirst(Self.headCount)))
         else { return }
         let incarnation = record[8..<Self.headCount].reduce(0) { $0 << 8 | UInt32($1) }

@@ -21,24 +21,19 @@ extension Profiles {
     ///
     /// - Parameter changes: new values, and `nil` for fields to clear.
     func keepStartProfile(_ changes: [ProfileChange.Field: String?]) throws(StorageError) {
-        guard let home, !changes.isEmpty else { return }
+        guard home != nil, !changes.isEmpty else { return }
         let values = try startProfile().merging(changes.compactMapValues { $0 }) { $1 }
             .filter { field, _ in changes[field] != .some(nil) }
         var fields = JSONObject()
         for field in ProfileChange.Field.allCases {
             fields[field.word] = values[field].map { .string($0) }
         }
-        try write()
-        try store.registry.setValue(
-            home.seal(
-                JSONValue.object(fields).bytes, name: Array(Self.startProfileName.utf8),
-                using: environment.random), of: Self.startProfileName)
+        try setSealedValue(JSONValue.object(fields).bytes, of: Self.startProfileName)
     }
 
     /// The values that were set beforehand, by field.
     func startProfile() throws(StorageError) -> [ProfileChange.Field: String] {
-        guard let home, let sealed = try store.registry.value(Self.startProfileName),
-            let bytes = home.open(sealed, name: Array(Self.startProfileName.utf8)),
+        guard let bytes = try sealedValue(Self.startProfileName),
             let fields = try? JSONValue(parsing: bytes)
         else { return [:] }
         var values: [ProfileChange.Field: String] = [:]

@@ -73,8 +73,7 @@ extension AccountProofs {
 
     /// All of them, by name.
     func providers() throws(StorageError) -> [AccountProvider] {
-        guard let home, let sealed = try store.registry.value(Self.keptName),
-            let bytes = home.open(sealed, name: Array(Self.keptName.utf8)),
+        guard let bytes = try sealedValue(Self.keptName),
             let rows = (try? JSONValue(parsing: bytes))?.arrayValue
         else { return [] }
         return rows.compactMap { row in
@@ -94,7 +93,7 @@ extension AccountProofs {
 
     /// Stores them.
     func set(_ providers: [AccountProvider]) throws(StorageError) {
-        guard let home else { return }
+        guard home != nil else { return }
         let rows = providers.sorted { $0.name < $1.name }.map { provider -> JSONValue in
             [
                 "name": .string(provider.name), "issuer": .string(provider.issuer),
@@ -103,13 +102,7 @@ extension AccountProofs {
                 "exchange": JSONValue(orNull: provider.exchange),
             ]
         }
-        try write()
-        try store.registry.setValue(
-            rows.isEmpty
-                ? nil
-                : home.seal(
-                    JSONValue.array(rows).bytes, name: Array(Self.keptName.utf8),
-                    using: environment.random), of: Self.keptName)
+        try setSealedValue(rows.isEmpty ? nil : JSONValue.array(rows).bytes, of: Self.keptName)
         toldTrouble = [:]
     }
 }

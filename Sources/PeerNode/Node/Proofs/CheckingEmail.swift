@@ -227,11 +227,7 @@ extension Proofs {
 
     /// Sets it; empty for nothing. Sealed like the command for notices: it may have a password in it.
     func setMailCommand(_ command: String) throws(StorageError) {
-        try write()
-        try store.registry.setValue(
-            home?.seal(
-                Array(command.utf8), name: Array(Self.commandName.utf8),
-                using: environment.random), of: Self.commandName)
+        try setSealedValue(Array(command.utf8), of: Self.commandName)
         failures = 0
     }
 }

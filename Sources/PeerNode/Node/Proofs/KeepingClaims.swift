@@ -15,7 +15,7 @@ extension Proofs {
     /// Stores the pending claims, sealed, so that they continue after a restart. Codes are not
     /// included.
     func keep() throws(StorageError) {
-        guard let home else { return }
+        guard home != nil else { return }
         let rows = own.sorted { $0.key < $1.key }.map { number, claim -> JSONValue in
             [
                 "workspace": .integer(number), "claim": .string(Hexadecimal.text(claim.name.bytes)),
@@ -26,21 +26,14 @@ extension Proofs {
                 "wants": .bool(claim.wantsLetter),
             ]
         }
-        try write()
-        try store.registry.setValue(
-            rows.isEmpty
-                ? nil
-                : home.seal(
-                    JSONValue.array(rows).bytes, name: Array(Self.keptName.utf8),
-                    using: environment.random), of: Self.keptName)
+        try setSealedValue(rows.isEmpty ? nil : JSONValue.array(rows).bytes, of: Self.keptName)
     }
 
     /// Reads that once.
     func load() throws(StorageError) {
-        guard !isLoaded, let home else { return }
+        guard !isLoaded, home != nil else { return }
         isLoaded = true
-        guard let sealed = try store.registry.value(Self.keptName),
-            let bytes = home.open(sealed, name: Array(Self.keptName.utf8)),
+        guard let bytes = try sealedValue(Self.keptName),
             let rows = (try? JSONValue(parsing: bytes))?.arrayValue
         else { return }
         for row in rows {
