@@ -30,11 +30,7 @@ extension Enrolment {
             try core.remember(scope, made: known.id.bytes)
             return .reply(shown.json)
         }
-        guard !network.registry.isSuspended else {
-            throw NodeError(
-                .unreachable, "the network is suspended", hint: "wsx-node net resume",
-                reason: "net.suspended")
-        }
+        guard !network.registry.isSuspended else { throw .suspendedNetwork }
         // Last, because it writes, and nothing may be refused after a write.
         if home == nil {
             guard let name = draft.name else {

@@ -25,11 +25,7 @@ extension DeviceLinking {
                 hint: "make one on the other device, with 'device link' there",
                 reason: "link.invalid", fields: [.init(name: "code", reason: "form")])
         }
-        guard !network.registry.isSuspended else {
-            throw NodeError(
-                .unreachable, "the network is suspended", hint: "wsx-node net resume",
-                reason: "net.suspended")
-        }
+        guard !network.registry.isSuspended else { throw .suspendedNetwork }
         guard network.joining.linking == nil else {
             throw NodeError(
                 .busy, "this home is already being linked", hint: "try again in a moment",

@@ -138,11 +138,7 @@ final class Recovery: CorePart {
             }
             return .reply(shown.json)
         }
-        guard !network.registry.isSuspended else {
-            throw NodeError(
-                .unreachable, "the network is suspended", hint: "wsx-node net resume",
-                reason: "net.suspended")
-        }
+        guard !network.registry.isSuspended else { throw .suspendedNetwork }
         // Last, because it writes, and nothing may be refused after a write.
         if home == nil {
             guard let name = draft.name else {

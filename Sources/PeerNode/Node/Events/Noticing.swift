@@ -168,11 +168,7 @@ extension Events {
         _ command: String?, _ scope: CallScope
     ) throws(NodeError) -> NoticeCommandObject {
         if let command {
-            guard !command.utf8.contains(0) else {
-                throw NodeError(
-                    .badRequest, "'command' contains a zero byte", hint: nil, reason: "bad_text",
-                    fields: [.init(name: "command", reason: "form")])
-            }
+            guard !command.utf8.contains(0) else { throw .zeroByte(in: "command") }
             notices.hasNoCommand = false
             try stored { () throws(StorageError) in
                 // Sealed: it may contain a password, and somebody who can only write to the disk

@@ -27,11 +27,7 @@ extension AccountProofs {
         guard let known = own[place], known.due > time.monotonic else {
             throw .accountClaimOver
         }
-        guard known.calls.count < Limits.proofCallsMax else {
-            throw NodeError(
-                .busy, "too many calls wait for a verifier", hint: "try again later",
-                reason: "proof.busy")
-        }
+        guard known.calls.count < Limits.proofCallsMax else { throw .tooManyProofCalls }
         // An answer says which claim it is about, and not which token.
         guard known.asked == nil || known.token.map({ $0.utf8.elementsEqual(token.utf8) }) == true
         else {

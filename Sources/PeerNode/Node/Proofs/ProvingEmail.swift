@@ -109,11 +109,7 @@ extension Proofs {
     func confirm(_ code: String, in workspace: Workspace, for call: CallID) throws(NodeError) {
         guard let claim = own[workspace.number] else { throw .noClaim }
         // A caller who is told to come back has not submitted the code.
-        guard wait(call, in: workspace.number) else {
-            throw NodeError(
-                .busy, "too many calls wait for a verifier", hint: "try again later",
-                reason: "proof.busy")
-        }
+        guard wait(call, in: workspace.number) else { throw .tooManyProofCalls }
         let left = claim.codeEnd.map { $0 > time.wall ? $0 - time.wall : 0 } ?? 0
         // The verifier's clock decides; while the verifier is offline, this one does.
         own[workspace.number]?.code = (

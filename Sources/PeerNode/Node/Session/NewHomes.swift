@@ -16,11 +16,7 @@ extension HomeSession {
                 .badRequest, PassphraseRule.sentence(for: "passphrase"),
                 reason: "bad_passphrase", fields: [.init(name: "passphrase", reason: problem)])
         }
-        guard stretching == nil else {
-            throw NodeError(
-                .busy, "an identity is being created already", hint: "try again",
-                reason: "session.busy")
-        }
+        guard stretching == nil else { throw .identityUnderWay }
         let stretch = PassphraseVault.Stretch(
             cost: environment.passphraseCost, using: environment.random)
         begin(

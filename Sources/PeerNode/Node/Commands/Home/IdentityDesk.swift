@@ -20,11 +20,7 @@ final class IdentityDesk: CorePart, IdentityCommands {
         guard let passphrase = draft.passphrase else {
             return .reply(try makeIdentity(start, under: nil, scope))
         }
-        guard core.session.stretching == nil else {
-            throw NodeError(
-                .busy, "an identity is being created already", hint: "try again",
-                reason: "session.busy")
-        }
+        guard core.session.stretching == nil else { throw .identityUnderWay }
         let stretch = PassphraseVault.Stretch(
             cost: environment.passphraseCost, using: environment.random)
         core.session.begin(

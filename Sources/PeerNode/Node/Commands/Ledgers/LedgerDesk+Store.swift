@@ -234,11 +234,7 @@ extension LedgerDesk {
         _ command: String?, _ scope: CallScope
     ) throws(NodeError) -> StoreSettingObject {
         if let command {
-            guard !command.utf8.contains(0) else {
-                throw NodeError(
-                    .badRequest, "'command' contains a zero byte", hint: nil, reason: "bad_text",
-                    fields: [.init(name: "command", reason: "form")])
-            }
+            guard !command.utf8.contains(0) else { throw .zeroByte(in: "command") }
             try stored { () throws(StorageError) in try core.ledgers.setVerifyCommand(command) }
         }
         let known = try stored { () throws(StorageError) in try core.ledgers.verifyCommand() }

@@ -233,11 +233,7 @@ final class ProofDesk: CorePart, ProofCommands {
         _ command: String?, _ scope: CallScope
     ) throws(NodeError) -> MailCommandObject {
         if let command {
-            guard !command.utf8.contains(0) else {
-                throw NodeError(
-                    .badRequest, "'command' contains a zero byte", hint: nil, reason: "bad_text",
-                    fields: [.init(name: "command", reason: "form")])
-            }
+            guard !command.utf8.contains(0) else { throw .zeroByte(in: "command") }
             try stored { () throws(StorageError) in try core.proofs.setMailCommand(command) }
         }
         return MailCommandObject(

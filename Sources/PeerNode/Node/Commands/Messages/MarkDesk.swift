@@ -19,14 +19,7 @@ final class MarkDesk: CorePart, MarkCommands {
             try refuseMoreStars(in: workspace)
         }
         if isOn != isStarred { try core.own.keep(.star(row.key, isOn: isOn), in: workspace) }
-        let shown = try stored { () throws(StorageError) in
-            try core.queries.object(of: row, in: workspace)
-        }
-        guard let shown else {
-            throw NodeError(
-                .notFound, "the message is no longer shown", reason: "message.not_found")
-        }
-        return shown
+        return try MessageDesk(core).shown(row, in: workspace)
     }
 
     private func refuseDeleted(_ row: ViewStore.MessageRow) throws(NodeError) {
@@ -126,11 +119,7 @@ final class MarkDesk: CorePart, MarkCommands {
 
     private func checkedReminder(_ text: String?) throws(NodeError) -> String? {
         guard let text else { return nil }
-        guard !text.utf8.contains(0) else {
-            throw NodeError(
-                .badRequest, "'text' contains a zero byte", hint: nil, reason: "bad_text",
-                fields: [.init(name: "text", reason: "form")])
-        }
+        guard !text.utf8.contains(0) else { throw .zeroByte(in: "text") }
         return MessageText.isBlank(text) ? nil : text
     }
 

@@ -250,16 +250,13 @@ extension MessageDesk {
         return sign
     }
 
-    private func shown(
+    func shown(
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(NodeError) -> MessageObject {
         let found = try stored { () throws(StorageError) in
             try core.queries.object(of: row, in: workspace)
         }
-        guard let found else {
-            throw NodeError(
-                .notFound, "the message is no longer shown", reason: "message.not_found")
-        }
+        guard let found else { throw .messageNoLongerShown }
         return found
     }
 }

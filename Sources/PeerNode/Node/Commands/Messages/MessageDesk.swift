@@ -120,10 +120,7 @@ final class MessageDesk: CorePart, MessageCommands {
             else { return nil }
             return try core.queries.object(of: row, stored, in: workspace)
         }
-        guard let found else {
-            throw NodeError(
-                .notFound, "the message is no longer shown", reason: "message.not_found")
-        }
+        guard let found else { throw .messageNoLongerShown }
         return found
     }
 
