@@ -169,22 +169,9 @@ extension MessageDesk {
             guard let document = store.operations.document(numbered: aim.row.document)?.id,
                 let register = register(of: change, aim)
             else { throw core.membership.notAllowed(in: aim.workspace) }
-            let heads = try stored { () throws(StorageError) in
-                try store.view.heads(register, limit: Limits.ownWordsMax + 1)
-            }
-            try refuseOverruled(heads.count, isOwn: register.kind != .pin)
-            let isWritten = try stored { () throws(StorageError) in
-                try write(over: heads.count) { (made) throws(StorageError) in
-                    try store.view.current(register)?.id == made
-                } _: { () throws(StorageError) in
-                    try core.privates.authorContent(
-                        .annotation(MessageAnnotation(change, of: aim.row.key)), to: document,
-                        in: aim.workspace,
-                        overwriting: try references(
-                            to: store.view.whatToCite(in: register)))?.id
-                }
-            }
-            guard isWritten else { throw core.membership.notAllowed(in: aim.workspace) }
+            try sayUntilItCounts(
+                .annotation(MessageAnnotation(change, of: aim.row.key)), in: register,
+                isOwn: register.kind != .pin, to: document, of: aim.workspace)
         }
         return try shown(aim.row, in: aim.workspace)
     }
@@ -209,20 +196,6 @@ extension MessageDesk {
             guard let register = register(of: change, aim) else { return false }
             return (try store.view.current(register)?.isOn ?? false) == wanted
         }
-    }
-
-    private func references(
-        to annotations: [ViewStore.Annotation]
-    ) throws(StorageError) -> [OperationReference] {
-        var references: [OperationReference] = []
-        for annotation in annotations {
-            guard let stored = try store.operations.operation(annotation.arrival) else { continue }
-            references.append(
-                OperationReference(
-                    device: stored.log.device, incarnation: stored.log.incarnation,
-                    sequence: stored.place.sequence, id: stored.place.link.id))
-        }
-        return references
     }
 
     private func refuseMoreReactions(to aim: Aim) throws(NodeError) {

@@ -147,22 +147,9 @@ extension NoteDesk: NoteCommands {
     private func say(
         _ content: NoteContent, _ kind: ViewStore.Annotation.Kind, _ aim: Aim
     ) throws(NodeError) {
-        let register = aim.place.register(kind)
-        let heads = try stored { () throws(StorageError) in
-            try store.view.heads(register, limit: Limits.ownWordsMax + 1)
-        }
-        try refuseOverruled(heads.count, isOwn: false)
-        let isWritten = try stored { () throws(StorageError) in
-            try write(over: heads.count) { (made) throws(StorageError) in
-                try store.view.current(register)?.id == made
-            } _: { () throws(StorageError) in
-                try core.privates.authorContent(
-                    .note(content), to: aim.document, in: aim.workspace,
-                    overwriting: try references(
-                        to: store.view.whatToCite(in: register)))?.id
-            }
-        }
-        guard isWritten else { throw core.membership.notAllowed(in: aim.workspace) }
+        try sayUntilItCounts(
+            .note(content), in: aim.place.register(kind), isOwn: false, to: aim.document,
+            of: aim.workspace)
     }
 
     // MARK: Deletion
