@@ -99,18 +99,8 @@ extension ReferenceResolver {
         let count = channel == nil ? Self.endingsPerConversation : Self.endingsMax
         var found: [Found] = []
         for channel in channels.prefix(Self.conversationsMax) {
-            var parameters = scoped(["channel": channel, "limit": 100])
-            for _ in 0..<count / 100 {
-                let page = try client.call("message.history", parameters)
-                for item in page["items"]?.arrayValue ?? [] {
-                    guard let id = item["id"]?.stringValue, Self.ends(id, with: letters) else {
-                        continue
-                    }
-                    let candidate: JSONValue = ["id": .string(id), "text": item["text"] ?? .null]
-                    found.append(Found(id: id, candidate: candidate))
-                }
-                guard let older = page["older"], !older.isNull else { break }
-                parameters["before"] = older
+            found += try messages(["channel": channel, "limit": 100], pages: count / 100) {
+                Self.ends($0, with: letters)
             }
         }
         return found

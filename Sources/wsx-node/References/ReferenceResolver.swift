@@ -300,22 +300,32 @@ struct ReferenceResolver {
         let (since, until) = Base32Letters.milliseconds(of: text.utf8.dropFirst(2))
         var found: [Found] = []
         for channel in channels {
-            var parameters = scoped([
+            let parameters: JSONObject = [
                 "channel": channel, "since": .integer(since), "until": .integer(until),
                 "limit": 100,
-            ])
-            for _ in 0..<Self.pagesMax {
-                let page = try client.call("message.history", parameters)
-                for item in page["items"]?.arrayValue ?? [] {
-                    guard let id = item["id"]?.stringValue, id.utf8.starts(with: text.utf8) else {
-                        continue
-                    }
-                    let candidate: JSONValue = ["id": .string(id), "text": item["text"] ?? .null]
-                    found.append(Found(id: id, candidate: candidate))
-                }
-                guard let older = page["older"], !older.isNull else { break }
-                parameters["before"] = older
+            ]
+            found += try messages(parameters, pages: Self.pagesMax) {
+                $0.utf8.starts(with: text.utf8)
             }
+        }
+        return found
+    }
+
+    /// The messages of a history whose ids are meant, of at most so many pages.
+    mutating func messages(
+        _ parameters: JSONObject, pages: Int, where isMeant: (String) -> Bool
+    ) throws(NodeError) -> [Found] {
+        var parameters = scoped(parameters)
+        var found: [Found] = []
+        for _ in 0..<pages {
+            let page = try client.call("message.history", parameters)
+            for item in page["items"]?.arrayValue ?? [] {
+                guard let id = item["id"]?.stringValue, isMeant(id) else { continue }
+                let candidate: JSONValue = ["id": .string(id), "text": item["text"] ?? .null]
+                found.append(Found(id: id, candidate: candidate))
+            }
+            guard let older = page["older"], !older.isNull else { break }
+            parameters["before"] = older
         }
         return found
     }
