@@ -63,19 +63,7 @@ public final class FileSource: ByteSource {
             try checkUnchanged()
             return []
         }
-        var failed = false
-        let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { memory, filled in
-            while filled < wanted {
-                let count = pread(
-                    file, memory.baseAddress?.advanced(by: filled), wanted - filled,
-                    off_t(clamping: offset + filled))
-                if count < 0, errno == EINTR { continue }
-                failed = count < 0
-                guard count > 0 else { return }
-                filled += count
-            }
-        }
-        guard !failed else { throw .last("pread") }
+        let bytes = try KernelDisk.readAll(file, at: UInt64(clamping: offset), byteCount: wanted)
         guard bytes.count == wanted else { throw .changed }
         offset += bytes.count
         return bytes

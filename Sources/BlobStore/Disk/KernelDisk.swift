@@ -36,6 +36,13 @@ public final class KernelDisk: BlobDisk {
     public func read(
         _ file: Int32, at offset: UInt64, byteCount: Int, after head: [UInt8]
     ) throws(BlobError) -> [UInt8] {
+        try Self.readAll(file, at: offset, byteCount: byteCount, after: head)
+    }
+
+    /// The bytes at one place of an open file, behind `head`; fewer at its end.
+    static func readAll(
+        _ file: Int32, at offset: UInt64, byteCount: Int, after head: [UInt8] = []
+    ) throws(BlobError) -> [UInt8] {
         var failed = false
         let wholeCount = head.count + byteCount
         let bytes = [UInt8](unsafeUninitializedCapacity: wholeCount) { memory, filled in

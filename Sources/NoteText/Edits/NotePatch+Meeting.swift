@@ -72,7 +72,7 @@ extension NotePatch {
         var result: [NotePatch] = []
         // From the end, so that a deletion does not shift the remaining ones. None of it is before
         // the insertion, since inserted text comes before the text it replaces.
-        for part in other.rest(of: at..<at + deleted).reversed() {
+        for part in other.kept(at..<at + deleted).reversed() {
             result.append(NotePatch(at: part.lowerBound, deleted: part.count, inserted: ""))
         }
         guard !inserted.isEmpty else { return result }
@@ -88,17 +88,5 @@ extension NotePatch {
     private func place(of place: Int, isFirst: Bool) -> Int {
         if place < at || place == at && isFirst { return place }
         return at + insertedCount + max(0, place - at - deleted)
-    }
-
-    /// What remains of a deleted part of the old text, in positions of the new one.
-    private func rest(of part: Range<Int>) -> [Range<Int>] {
-        let end = at + deleted
-        let shift = insertedCount - deleted
-        let head = part.lowerBound..<max(part.lowerBound, min(part.upperBound, at))
-        let tail = min(part.upperBound, max(part.lowerBound, end))..<part.upperBound
-        var rest: [Range<Int>] = []
-        if !head.isEmpty { rest.append(head) }
-        if !tail.isEmpty { rest.append(tail.lowerBound + shift..<tail.upperBound + shift) }
-        return rest
     }
 }

@@ -72,7 +72,7 @@ extension NotePatch {
     }
 
     /// What remains of a part of the old text, in positions of the new one.
-    private func kept(_ part: Range<Int>) -> [Range<Int>] {
+    func kept(_ part: Range<Int>) -> [Range<Int>] {
         let end = at + deleted
         let shift = insertedCount - deleted
         let head = part.lowerBound..<max(part.lowerBound, min(part.upperBound, at))
