@@ -90,23 +90,8 @@ struct `A member added and removed while away` {
     private func runs(
         of node: BenchNode, lackedBy other: BenchNode, in document: DocumentID
     ) throws -> [OperationRun] {
-        let known = try runs(of: other, in: document)
-        return try runs(of: node, in: document).filter { !known.contains($0) }
-    }
-
-    private func runs(of node: BenchNode, in document: DocumentID) throws -> [OperationRun] {
-        let core = try #require(node.host?.core)
-        let number = try node.workspace().number
-        var runs: [OperationRun] = []
-        try core.turn.store.operations.forEachOperation(in: document, of: number) {
-            (stored) throws(StorageError) in
-            runs.append(
-                OperationRun(
-                    log: stored.log, firstSequence: stored.place.sequence,
-                    previous: try core.turn.store.operations.previous(of: stored.place),
-                    entries: [stored.entry]))
-        }
-        return runs
+        let known = try other.storedRuns(in: document)
+        return try node.storedRuns(in: document).filter { !known.contains($0) }
     }
 
     /// The channel is made and left by those who do not know of the second device, and comes after that.

@@ -93,20 +93,7 @@ private final class ScatteredWork {
         var seen: Set<Signature> = []
         for node in people {
             try node.boot()
-            let core = try #require(node.host?.core)
-            let workspace = try #require(core.workspaces.values.first)
-            for document in core.turn.store.operations.documents(ofWorkspace: workspace.number) {
-                try core.turn.store.operations.forEachOperation(in: document, of: workspace.number)
-                {
-                    (stored) throws(StorageError) in
-                    guard seen.insert(stored.entry.signature).inserted else { return }
-                    runs.append(
-                        OperationRun(
-                            log: stored.log, firstSequence: stored.place.sequence,
-                            previous: try core.turn.store.operations.previous(of: stored.place),
-                            entries: [stored.entry]))
-                }
-            }
+            runs += try node.storedRuns().filter { seen.insert($0.entries[0].signature).inserted }
             node.kill()
         }
     }

@@ -30,23 +30,6 @@ struct `Private documents that arrive in pieces` {
         return lines
     }
 
-    private func operations(of node: BenchNode) throws -> [OperationRun] {
-        let core = try #require(node.host?.core)
-        let workspace = try #require(core.workspaces.values.first)
-        var runs: [OperationRun] = []
-        for document in core.turn.store.operations.documents(ofWorkspace: workspace.number) {
-            try core.turn.store.operations.forEachOperation(in: document, of: workspace.number) {
-                (stored) throws(StorageError) in
-                runs.append(
-                    OperationRun(
-                        log: stored.log, firstSequence: stored.place.sequence,
-                        previous: try core.turn.store.operations.previous(of: stored.place),
-                        entries: [stored.entry]))
-            }
-        }
-        return runs
-    }
-
     /// A life of the workspace from which Cleo is away, and that concerns her in every way.
     private func life() throws -> (`Private channels`.Table, before: [UInt8]) {
         let table = try `Private channels`.Table()
@@ -79,7 +62,7 @@ struct `Private documents that arrive in pieces` {
     @Test(arguments: Seeds.explore(6))
     func `show the same in any order of arrival`(seed: UInt64) throws {
         let (table, before) = try life()
-        let all = try operations(of: table.ada)
+        let all = try table.ada.storedRuns()
         let device = try #require(table.ada.host?.core.session.home?.device)
         table.ada.kill()
         table.bob.kill()
@@ -131,7 +114,7 @@ struct `Private documents that arrive in pieces` {
     @Test(arguments: Seeds.explore(6))
     func `report each message once in any order of arrival`(seed: UInt64) throws {
         let (table, before) = try life()
-        let all = try operations(of: table.ada)
+        let all = try table.ada.storedRuns()
         let device = try #require(table.ada.host?.core.session.home?.device)
         table.ada.kill()
         table.bob.kill()
