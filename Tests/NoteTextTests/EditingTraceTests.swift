@@ -27,28 +27,16 @@ struct EditingTrace {
     let writers: Int
 
     init(_ name: String) throws {
-        let unpacking = Process()
-        unpacking.executableURL = URL(fileURLWithPath: "/bin/gzip")
-        unpacking.arguments = ["-dc", Vectors.url(Self.path(name)).path]
-        let output = Pipe()
-        unpacking.standardOutput = output
-        try unpacking.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        unpacking.waitUntilExit()
-        let file = try #require(
-            try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let file = try Vectors.editingTrace(named: name)
         transactions = try #require(file["txns"] as? [[String: Any]]).map(Transaction.init)
         end = try #require(file["endContent"] as? String)
         writers = file["numAgents"] as? Int ?? 1
     }
-
-    /// Where it is, from the folder of vectors.
-    static func path(_ name: String) -> String { "../editing-traces/\(name).json.gz" }
 }
 
 struct `Real editing histories` {
     @Test(
-        .vectors(EditingTrace.path("rustcode")),
+        .vectors(Vectors.editingTrace("rustcode")),
         arguments: [
             "automerge-paper", "seph-blog1", "rustcode", "sveltecomponent", "friendsforever_flat",
             "clownschool_flat",
@@ -81,7 +69,7 @@ struct `Real editing histories` {
     }
 
     @Test(
-        .vectors(EditingTrace.path("friendsforever.concurrent")),
+        .vectors(Vectors.editingTrace("friendsforever.concurrent")),
         arguments: ["friendsforever.concurrent", "clownschool.concurrent"])
     func `of two who wrote at once end in their text`(name: String) throws {
         let trace = try EditingTrace(name)

@@ -27,8 +27,10 @@ public final class ControlSocket: @unchecked Sendable {
 
     /// Writes all of it, and says whether that was possible.
     @discardableResult
-    public func send(_ bytes: [UInt8]) -> Bool {
-        var rest = bytes[...]
+    public func send(_ bytes: [UInt8]) -> Bool { Self.send(bytes[...], to: descriptor) }
+
+    static func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
+        var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))

@@ -103,7 +103,7 @@ public final class PoisoningProxy: @unchecked Sendable {
             guard poll(&waiting, 2, -1) > 0 else { continue }
             if waiting[0].revents != 0 {
                 let count = recv(client, &chunk, chunk.count, 0)
-                guard count > 0, Self.send(chunk[..<count], to: daemon) else { return }
+                guard count > 0, ControlSocket.send(chunk[..<count], to: daemon) else { return }
             }
             guard waiting[1].revents != 0 else { continue }
             let count = recv(daemon, &chunk, chunk.count, 0)
@@ -116,21 +116,9 @@ public final class PoisoningProxy: @unchecked Sendable {
                 let answer = (try? JSONValue(parsing: line)).map { poisoned($0, under: "") }
                 line = []
                 let bytes = (answer ?? .null).bytes + [0x0A]
-                guard Self.send(bytes[...], to: client) else { return }
+                guard ControlSocket.send(bytes[...], to: client) else { return }
             }
         }
-    }
-
-    private static func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 
     private func poisoned(_ value: JSONValue, under key: String) -> JSONValue {

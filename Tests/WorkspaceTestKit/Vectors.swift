@@ -32,6 +32,24 @@ public enum Vectors {
         try Data(contentsOf: url(path))
     }
 
+    /// A real editing history, which a test names by `editingTrace(name)` in its trait.
+    public static func editingTrace(named name: String) throws -> [String: Any] {
+        let unpacking = Process()
+        unpacking.executableURL = URL(fileURLWithPath: "/bin/gzip")
+        unpacking.arguments = ["-dc", url(editingTrace(name)).path]
+        let output = Pipe()
+        unpacking.standardOutput = output
+        try unpacking.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        unpacking.waitUntilExit()
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    /// Where it is, from the folder of vectors.
+    public static func editingTrace(_ name: String) -> String {
+        "../editing-traces/\(name).json.gz"
+    }
+
     /// A JSON file of the vectors as the given type.
     public static func json<Value: Decodable>(_ path: String, as type: Value.Type) throws -> Value {
         try JSONDecoder().decode(type, from: data(path))

@@ -9,15 +9,7 @@ private struct TypedHistory {
     let patches: [(at: Int, deleted: Int, inserted: String)]
 
     init(_ name: String, most: Int) throws {
-        let unpacking = Process()
-        unpacking.executableURL = URL(fileURLWithPath: "/bin/gzip")
-        unpacking.arguments = ["-dc", Vectors.url(Self.path(name)).path]
-        let output = Pipe()
-        unpacking.standardOutput = output
-        try unpacking.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        unpacking.waitUntilExit()
-        let file = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let file = try Vectors.editingTrace(named: name)
         var all: [(at: Int, deleted: Int, inserted: String)] = []
         for transaction in try #require(file["txns"] as? [[String: Any]]) {
             for patch in transaction["patches"] as? [[Any]] ?? [] where all.count < most {
@@ -30,8 +22,6 @@ private struct TypedHistory {
         }
         patches = all
     }
-
-    static func path(_ name: String) -> String { "../editing-traces/\(name).json.gz" }
 }
 
 extension AttackedEndToEnd {
@@ -67,7 +57,7 @@ extension AttackedEndToEnd {
                 .stringValue
         }
 
-        @Test(.vectors(TypedHistory.path("rustcode")))
+        @Test(.vectors(Vectors.editingTrace("rustcode")))
         func `end in one text, though nodes are killed while somebody types`() throws {
             let (mina, joon) = try TemporaryNode.pair()
             var random = SeededGenerator(seed: 22)
