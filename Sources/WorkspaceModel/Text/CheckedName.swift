@@ -52,7 +52,7 @@ public struct CheckedName: Hashable, Sendable {
         return name
     }
 
-    private static func trimmed(_ text: String) -> String {
+    static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         let head = scalars.drop { $0.properties.isWhitespace }
         guard let last = head.lastIndex(where: { !$0.properties.isWhitespace }) else { return "" }

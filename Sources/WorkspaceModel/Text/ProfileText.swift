@@ -1,12 +1,17 @@
 /// The fields of a profile as somebody types them. What others wrote is judged by its length alone.
 public enum ProfileText {
+    /// Whether a text is kept in that field as it is.
+    public static func isKept(_ text: String, in field: ProfileChange.Field) -> Bool {
+        do throws(Misform) { return try checked(text, for: field) == text } catch { return false }
+    }
+
     /// The text as it is kept, `nil` for none, which is what blank text means.
     ///
     /// - Throws: `Misform` for text that the field does not take.
     public static func checked(
         _ typed: String, for field: ProfileChange.Field
     ) throws(Misform) -> String? {
-        let text = trimmed(typed)
+        let text = CheckedName.trimmed(typed)
         guard !text.isEmpty else { return nil }
         guard text.utf8.count <= Limits.profileFieldBytesMax else { throw .tooLong }
         guard !text.unicodeScalars.contains(where: { isRefused($0, in: field) }) else {
@@ -115,12 +120,5 @@ public enum ProfileText {
         if field == .description, scalar == "\n" { return false }
         return scalar.isControl || scalar.isNoncharacter
             || (field != .description && scalar.isLayoutControl)
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        let scalars = text.unicodeScalars
-        let head = scalars.drop { $0.properties.isWhitespace }
-        guard let last = head.lastIndex(where: { !$0.properties.isWhitespace }) else { return "" }
-        return String(head[...last])
     }
 }

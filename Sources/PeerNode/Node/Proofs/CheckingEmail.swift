@@ -74,7 +74,9 @@ extension Proofs {
         guard mayAttest(workspace.ownRole, in: workspace), let command = try mailCommand() else {
             return ProofAnswer(ask.claim, .notHere)
         }
-        guard isAddress(ask.address) else { return ProofAnswer(ask.claim, .notSent) }
+        guard ProfileText.isKept(ask.address, in: .email) else {
+            return ProofAnswer(ask.claim, .notSent)
+        }
         let holder = try core.profiles.attestations(of: workspace).holder(ofEmail: ask.address)
         if let holder, holder != place.member { return ProofAnswer(ask.claim, .taken) }
         if !isAgain, let known = foreign[place], known.name == ask.claim,
@@ -111,12 +113,6 @@ extension Proofs {
     private static func digits(_ number: UInt64) -> String {
         let digits = String(number)
         return String(repeating: "0", count: ProofAsk.codeDigits - digits.utf8.count) + digits
-    }
-
-    private func isAddress(_ text: String) -> Bool {
-        do throws(ProfileText.Misform) {
-            return try ProfileText.checked(text, for: .email) == text
-        } catch { return false }
     }
 
     /// Takes what became of a letter.

@@ -139,7 +139,7 @@ extension AccountProofs {
     ) throws(StorageError) {
         guard let email = account.email.flatMap(Self.lowered),
             let shown = workspace.people.fields[member]?[.email],
-            shown.utf8.elementsEqual(email.utf8), isAddress(shown),
+            shown.utf8.elementsEqual(email.utf8), ProfileText.isKept(shown, in: .email),
             try core.profiles.attestations(of: workspace).holder(ofEmail: shown) == nil
         else { return }
         _ = try core.profiles.attest(
@@ -150,12 +150,6 @@ extension AccountProofs {
     /// same lower case as other letters, such as the Kelvin sign.
     private static func lowered(_ email: String) -> String? {
         email.utf8.allSatisfy { $0 < 0x80 } ? email.lowercased() : nil
-    }
-
-    private func isAddress(_ text: String) -> Bool {
-        do throws(ProfileText.Misform) {
-            return try ProfileText.checked(text, for: .email) == text
-        } catch { return false }
     }
 }
 

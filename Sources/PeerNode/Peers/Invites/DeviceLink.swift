@@ -58,17 +58,8 @@ public struct DeviceLink: Sendable {
 
     /// Reads a link in either case, with blanks around it as copying leaves them.
     public init(_ text: String) throws(InviteLink.Problem) {
-        // Longer texts are refused before anything is made of them.
-        guard text.utf8.count <= InviteLink.characterCountMax + 64 else { throw .garbled }
-        let letters = InviteLink.letters(of: text)
-        let prefix = letters.prefix(Self.prefix.utf8.count).map {
-            (65...90).contains($0) ? $0 | 0x20 : $0
-        }
-        guard prefix == Array(Self.prefix.utf8) else { throw .notALink }
-        guard letters.count <= InviteLink.characterCountMax,
-            var bytes = Base32.decode(letters.dropFirst(prefix.count)),
-            bytes.count >= Self.fixedByteCount + Self.checkByteCount
-        else { throw .garbled }
+        var bytes = try InviteLink.bytes(
+            of: text, behind: Self.prefix, atLeast: Self.fixedByteCount + Self.checkByteCount)
         defer { SecretBytes.wipe(&bytes) }
         try self.init(bytes: bytes)
     }

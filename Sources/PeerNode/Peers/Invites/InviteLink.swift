@@ -137,24 +137,28 @@ extension InviteLink {
 extension InviteLink {
     /// Reads a link in either case, with the blanks, line breaks and brackets that mails and copying leave.
     public init(_ text: String) throws(Problem) {
-        // Longer texts are refused before anything is made of them.
-        guard text.utf8.count <= Self.characterCountMax + 64 else { throw .garbled }
-        let letters = Self.letters(of: text)
-        let prefix = letters.prefix(Self.prefix.utf8.count).map {
-            (65...90).contains($0) ? $0 | 0x20 : $0
-        }
-        guard prefix == Array(Self.prefix.utf8) else { throw .notALink }
-        guard letters.count <= Self.characterCountMax,
-            var bytes = Base32.decode(letters.dropFirst(prefix.count)),
-            bytes.count >= Self.fixedByteCount + Self.checkByteCount
-        else { throw .garbled }
+        var bytes = try Self.bytes(
+            of: text, behind: Self.prefix, atLeast: Self.fixedByteCount + Self.checkByteCount)
         defer { SecretBytes.wipe(&bytes) }
         try self.init(bytes: bytes)
     }
 
-    /// A link without what mail and chat put around and into it: blanks, line ends, `<` and `>`.
-    static func letters(of text: String) -> [UInt8] {
-        text.utf8.filter { ![0x20, 0x09, 0x0a, 0x0d, 0x3c, 0x3e].contains($0) }
+    /// The bytes of a link of any kind. The caller wipes them.
+    static func bytes(
+        of text: String, behind prefix: String, atLeast byteCountMin: Int
+    ) throws(Problem) -> [UInt8] {
+        // Longer texts are refused before anything is made of them.
+        guard text.utf8.count <= characterCountMax + 64 else { throw .garbled }
+        // Mail and chat put blanks, line ends, `<` and `>` around and into it.
+        let letters = text.utf8.filter { ![0x20, 0x09, 0x0a, 0x0d, 0x3c, 0x3e].contains($0) }
+        let start = letters.prefix(prefix.utf8.count).map {
+            (65...90).contains($0) ? $0 | 0x20 : $0
+        }
+        guard start == Array(prefix.utf8) else { throw .notALink }
+        guard letters.count <= characterCountMax,
+            let bytes = Base32.decode(letters.dropFirst(start.count)), bytes.count >= byteCountMin
+        else { throw .garbled }
+        return bytes
     }
 
     /// - Parameter bytes: at least the fixed part and the check.
