@@ -216,8 +216,9 @@ struct `The home screen` {
 }
 
 struct `A check from the command line` {
+    private let io = MemoryIO()
+
     @Test func `compares versions, and who can look into the folder`() {
-        let io = MemoryIO()
         io.modes = ["/h": 0o700, "/h/identity/device.key": 0o600, "/h/node.db": 0o600]
         #expect(io.run("doctor", "--home", "/h") == 0)
         #expect(io.output.hasPrefix("ok   fine\nok   daemon and command line are"))
@@ -237,7 +238,6 @@ struct `A check from the command line` {
     }
 
     @Test func `gives programs the same list`() {
-        let io = MemoryIO()
         io.modes = ["/h": 0o755]
         #expect(io.run("doctor", "--json", "--home", "/h") == 1)
         let rows = io.output.split(separator: "\n").compactMap {
@@ -248,7 +248,6 @@ struct `A check from the command line` {
     }
 
     @Test func `warns of keys and store that others may read`() {
-        let io = MemoryIO()
         io.modes = ["/h": 0o700, "/h/identity/device.key": 0o644, "/h/node.db": 0o660]
         #expect(io.run("doctor", "--home", "/h") == 0)
         let paths = "'/h/identity/device.key'"
@@ -257,7 +256,6 @@ struct `A check from the command line` {
     }
 
     @Test func `does without a daemon what needs none, and says that there is none`() {
-        let io = MemoryIO()
         io.node = nil
         io.modes = ["/h": 0o700, "/h/identity/device.key": 0o644]
         io.freeBytes = 5 << 20
@@ -279,7 +277,6 @@ struct `A check from the command line` {
 
     @Test(arguments: ["nonsense", "[net]\nlisten = \"nowhere\"\n", "[log]\nlevel = \"loud\"\n"])
     func `finds settings with which no daemon starts`(_ settings: String) {
-        let io = MemoryIO()
         io.modes = ["/h": 0o700]
         io.files["/h/config.toml"] = Array(settings.utf8)
         #expect(io.run("doctor", "--home", "/h") == 1)
@@ -287,7 +284,6 @@ struct `A check from the command line` {
     }
 
     @Test func `tells of a home that is not there`() {
-        let io = MemoryIO()
         io.node = nil
         #expect(io.run("doctor", "--home", "/h") == 3)
         #expect(io.output.contains("warn there is no home at '/h' yet\n"))

@@ -7,6 +7,8 @@ import WorkspaceTestKit
 
 /// Concurrent puts, and how many claims they take: each is a flush of the disk.
 struct `Puts that end at about one time` {
+    private let desk = Desk()
+
     private final class Desk {
         let places = MemoryFilePlaces()
         let chunks = ChunkMemory()
@@ -41,20 +43,17 @@ struct `Puts that end at about one time` {
     }
 
     @Test func `are claimed together`() {
-        let desk = Desk()
         for number in 1...5 as ClosedRange<UInt64> { desk.put(number, byteCount: 100_000) }
         #expect(desk.claims() == [[1, 2, 3, 4, 5]])
     }
 
     @Test func `are claimed together up to a bound`() {
-        let desk = Desk()
         let count = UInt64(BlobLimits.putsClaimedTogetherMax)
         for number in 1...count + 3 { desk.put(number, byteCount: 20_000) }
         #expect(desk.claims().map(\.count) == [Int(count), 3])
     }
 
     @Test func `do not wait for a large one`() {
-        let desk = Desk()
         desk.put(1, byteCount: 5_000_000)
         desk.put(2, byteCount: 100_000)
         desk.put(3, byteCount: 100_000)
@@ -62,7 +61,6 @@ struct `Puts that end at about one time` {
     }
 
     @Test func `end though the rest is given up`() {
-        let desk = Desk()
         desk.put(1, byteCount: 5_000_000)
         desk.put(2, byteCount: 100_000)
         // Both have begun, and the small one is sealed.
@@ -74,7 +72,6 @@ struct `Puts that end at about one time` {
     }
 
     @Test func `fail together where the disk does`() {
-        let desk = Desk()
         for number in 1...3 as ClosedRange<UInt64> { desk.put(number, byteCount: 100_000) }
         desk.chunks.claimFailure = .disk(call: "syncfs", number: 5)
         var failures: [BlobError] = []

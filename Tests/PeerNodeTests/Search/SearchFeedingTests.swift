@@ -7,6 +7,8 @@ import WorkspaceTestKit
 
 /// Batches are decrypted while the index writes earlier ones, but only a bounded number.
 struct `Feeding the search index` {
+    private let bench = CoreBench()
+
     /// A node that has said `count` things, and whose index is lost and not yet made again.
     private func catchingUp(
         _ count: Int, with more: String = "", on bench: CoreBench
@@ -24,7 +26,6 @@ struct `Feeding the search index` {
     }
 
     @Test func `goes some slices ahead of what it writes, and no more`() throws {
-        let bench = CoreBench()
         let slice = Int(Limits.searchedPerTurnMax)
         // Each message takes two arrival numbers: its own, and that of the log's new end.
         let mina = try catchingUp((Limits.searchBatchesMax + 2) * slice / 2, on: bench)
@@ -54,7 +55,6 @@ struct `Feeding the search index` {
     }
 
     @Test func `waits no longer, when somebody searches what it does not have`() throws {
-        let bench = CoreBench()
         // More than a question waits for, besides the slice that goes before it.
         let missing = Limits.searchAwaitedMax + Limits.searchedPerTurnMax
         let mina = try catchingUp(Int(missing) / 2 + 1, on: bench)
@@ -72,7 +72,6 @@ struct `Feeding the search index` {
     }
 
     @Test func `goes no further ahead than some bytes of text`() throws {
-        let bench = CoreBench()
         let slice = Int(Limits.searchedPerTurnMax)
         let more = String(repeating: " and so on", count: 1_500)
         try #require(slice / 3 * more.utf8.count > Limits.searchHandedBytesMax)
@@ -103,7 +102,6 @@ struct `Feeding the search index` {
     }
 
     @Test func `gathers what is said for a moment, however long more is said`() throws {
-        let bench = CoreBench()
         let mina = try upToDate(on: bench)
         let core = try #require(mina.host?.core)
         let step = Limits.searchGatherMilliseconds / 4
@@ -117,7 +115,6 @@ struct `Feeding the search index` {
     }
 
     @Test func `gathers nothing that somebody asks for`() throws {
-        let bench = CoreBench()
         let mina = try upToDate(on: bench)
         try mina.send("the xylograph")
         #expect(mina.heldSearchJobCount == 0)

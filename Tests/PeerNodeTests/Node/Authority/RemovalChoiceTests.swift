@@ -6,8 +6,11 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `What a removal leaves to choose` {
+    private let world: RemovalBench
+
+    init() throws { world = try RemovalBench() }
+
     @Test func `a widening that has nothing to keep says so and writes nothing`() throws {
-        let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         try joon.send("known")
         bench.advance(5_000)
@@ -20,7 +23,6 @@ struct `What a removal leaves to choose` {
     }
 
     @Test func `what only the removed holds cannot be had`() throws {
-        let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         for other in [mina, world.ada, world.wim] { bench.cut(joon, other) }
         try joon.send("alone")
@@ -33,7 +35,6 @@ struct `What a removal leaves to choose` {
     }
 
     @Test func `the author is told which posts count after all`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         for other in [mina, ada] {
@@ -60,7 +61,6 @@ struct `What a removal leaves to choose` {
     }
 
     @Test func `ends all open invites of the removed, but for those that are taken over`() throws {
-        let world = try RemovalBench()
         let (mina, ada, bench) = (world.mina, world.ada, world.bench)
         let ends = try ada.ok("invite.create", ["uses": 3])
         let stays = try ada.ok("invite.create", ["uses": 2])
@@ -96,7 +96,6 @@ struct `What a removal leaves to choose` {
     }
 
     @Test func `invites that somebody stronger has made stand, and the remover is told`() throws {
-        let world = try RemovalBench()
         let (mina, ada, bench) = (world.mina, world.ada, world.bench)
         let old = try mina.ok("invite.create")["id"] ?? .null
         bench.advance(5_000)
@@ -112,7 +111,6 @@ struct `What a removal leaves to choose` {
     }
 
     @Test func `who is out is listed with the role they had last`() throws {
-        let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         try mina.ok("member.role", ["member": "Joon", "role": "admin"])
         bench.advance(5_000)
@@ -127,7 +125,6 @@ struct `What a removal leaves to choose` {
     }
 
     @Test func `events keep the role of their time`() throws {
-        let world = try RemovalBench()
         let (mina, wim, joon, bench) = (world.mina, world.wim, world.joon, world.bench)
         try mina.ok("member.role", ["member": "Joon", "role": "admin"])
         bench.advance(5_000)

@@ -8,6 +8,8 @@ import WorkspaceTestKit
 
 /// Doctor's findings from the node's own observations.
 struct `Doctor` {
+    private let bench = CoreBench()
+
     private func finding(_ id: String, _ node: BenchNode) throws -> JSONValue {
         try #require(try node.ok("node.doctor").items.first { $0["id"] == .string(id) })
     }
@@ -15,7 +17,6 @@ struct `Doctor` {
     // MARK: Announcements
 
     @Test func `hears whether it hears itself`() throws {
-        let bench = CoreBench()
         let mina = try bench.bareNode("Mina")
         mina.announces = true
         try mina.restart()
@@ -35,7 +36,6 @@ struct `Doctor` {
     }
 
     @Test func `tells of a peer that is heard, once, and not of one that is linked`() throws {
-        let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         for node in [mina, joon] {
@@ -84,7 +84,6 @@ struct `Doctor` {
     }
 
     @Test func `says that discovery is off`() throws {
-        let bench = CoreBench()
         let mina = try bench.node("Mina")
         bench.advance(60_000)
         #expect(try finding("beacon", mina)["message"] == "LAN discovery is off")
@@ -93,7 +92,6 @@ struct `Doctor` {
     // MARK: Backups and peers
 
     @Test func `knows how old the last backup is`() throws {
-        let bench = CoreBench()
         let mina = try bench.node("Mina")
         #expect(
             try finding("backup", mina)["message"] == "no backup yet, and this home is new")
@@ -113,7 +111,6 @@ struct `Doctor` {
     }
 
     @Test func `shows where each peer was tried, why that failed, and when it was seen`() throws {
-        let bench = CoreBench()
         let mina = try bench.node("Mina")
         try mina.ok("peer.add", ["address": "10.9.9.9"])
         let lost = try finding("peer", mina)

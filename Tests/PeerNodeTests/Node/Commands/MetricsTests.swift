@@ -6,6 +6,8 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `The metrics of a node` {
+    private let bench = CoreBench()
+
     /// Every line of the page that is no comment, with its value.
     private func samples(_ node: BenchNode) throws -> [String: Int64] {
         var samples: [String: Int64] = [:]
@@ -21,7 +23,6 @@ struct `The metrics of a node` {
 
     @Test func `count operations by where they came from, events, and peers by their state`() throws
     {
-        let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         let before = try samples(joon)
@@ -48,7 +49,6 @@ struct `The metrics of a node` {
     }
 
     @Test func `count answers by method and kind, whatever names a caller makes up`() throws {
-        let bench = CoreBench()
         let mina = try bench.node("Mina")
         let before = try samples(mina)
         _ = try mina.refused("channel.get", ["channel": "nowhere"])
@@ -62,7 +62,6 @@ struct `The metrics of a node` {
     }
 
     @Test func `count handshakes that fail`() throws {
-        let bench = CoreBench()
         let mina = try bench.node("Mina")
         let link = LinkID(1_000_000)
         bench.give(.accepted(link, address: "10.7.7.7:1"), to: mina)
@@ -76,7 +75,6 @@ struct `The metrics of a node` {
     }
 
     @Test func `go on after a failed write, and say how many streams are open`() throws {
-        let bench = CoreBench()
         let mina = try bench.node("Mina")
         try mina.send("kept")
         let own = "wsx_ops_total{origin=\"own\"}"
@@ -91,7 +89,6 @@ struct `The metrics of a node` {
     }
 
     @Test func `tell no names`() throws {
-        let bench = CoreBench()
         let mina = try bench.node("Wilhelmina", workspace: "undercover")
         try mina.ok("channel.create", ["name": "blueprints"])
         _ = try bench.guest("Joachimsthal", of: mina)

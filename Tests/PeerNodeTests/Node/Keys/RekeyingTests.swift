@@ -7,12 +7,15 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `A changed key` {
+    private let world: RemovalBench
+
+    init() throws { world = try RemovalBench() }
+
     private func sealingKeys(_ nodes: [BenchNode]) throws -> Set<KeyID> {
         Set(try nodes.compactMap { try $0.workspace().sealingKey?.id })
     }
 
     @Test func `is used by all, and leads to those before it`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, bench) = (world.mina, world.ada, world.wim, world.bench)
         try wim.send("first")
         for round in 1...3 {
@@ -35,7 +38,6 @@ struct `A changed key` {
     }
 
     @Test func `has its boxes in the order of the devices, one for each`() throws {
-        let world = try RemovalBench()
         try world.mina.ok("workspace.rekey")
         let workspace = try world.mina.workspace()
         let rekey = try #require(
@@ -48,7 +50,6 @@ struct `A changed key` {
     }
 
     @Test func `by two admins at once is opened by all, and settled by the next`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         let kim = try bench.guest("Kim", of: mina)
@@ -81,7 +82,6 @@ struct `A changed key` {
     }
 
     @Test func `follows a departure by the first admin who is there`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         mina.kill()
@@ -101,7 +101,6 @@ struct `A changed key` {
     }
 
     @Test func `precedes what an admin writes after a departure`() throws {
-        let world = try RemovalBench()
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         try joon.ok("workspace.leave")
         bench.settle()
@@ -122,7 +121,6 @@ struct `A changed key` {
     }
 
     @Test func `reaches a member who was admitted concurrently`() throws {
-        let world = try RemovalBench()
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         let late = try bench.bareNode("Late")
@@ -139,7 +137,6 @@ struct `A changed key` {
     }
 
     @Test func `that leads in a circle hides no older one`() throws {
-        let world = try RemovalBench()
         let (mina, ada, bench) = (world.mina, world.ada, world.bench)
         let random = SeededRandom(seed: 5)
         let keys = (0..<2).map { _ in SymmetricKey(using: random) }
@@ -175,7 +172,6 @@ struct `A changed key` {
     /// An admin may seal anything under the name of an older key. What nothing introduces opens
     /// nothing, and would fill the store of everybody.
     @Test func `hands on no key under the name of another`() throws {
-        let world = try RemovalBench()
         let (mina, ada, bench) = (world.mina, world.ada, world.bench)
         let random = SeededRandom(seed: 6)
         let (hidden, open, stray) = (

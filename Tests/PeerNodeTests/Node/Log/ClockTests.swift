@@ -7,6 +7,11 @@ import WorkspaceTestKit
 
 /// What an owner is told about clocks, their own and others'.
 struct `A wrong clock` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+
+    init() throws { mina = try bench.node("Mina") }
+
     private static let minute: Int64 = 60_000
     private static let year: Int64 = 365 * 86_400_000
 
@@ -45,8 +50,6 @@ struct `A wrong clock` {
     func `of one of two is told to both, who cannot know whose it is`(
         _ row: (skew: Int64, state: String, words: String, loud: Bool)
     ) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         #expect(try finding(mina)["state"] == "ok")
         joon.clockSkew = row.skew
@@ -69,8 +72,6 @@ struct `A wrong clock` {
 
     @Test(arguments: [-5 * year, -3 * minute, 3 * minute, 5 * year])
     func `is told to its owner when two others agree`(_ skew: Int64) throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let others = try ["Joon", "Kim"].map { try bench.guest($0, of: mina) }
         mina.clockSkew = skew
         meetAgain(bench, [mina] + others)
@@ -93,8 +94,6 @@ struct `A wrong clock` {
     /// An answer sorts after what it answers, even if that was written by a clock that runs ahead:
     /// a clock that hears of a moment advances past it.
     @Test func `that runs a minute ahead puts no answer before its question`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         joon.clockSkew = 60_000
         bench.advance(5_000)
@@ -111,8 +110,6 @@ struct `A wrong clock` {
     }
 
     @Test func `that was set forward while a link stands shows by what it writes`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         joon.clockSkew = 4 * Self.minute
         try joon.send("clocks that follow each other may be ahead by as much")

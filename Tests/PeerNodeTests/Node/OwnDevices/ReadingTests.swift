@@ -7,6 +7,10 @@ import WorkspaceTestKit
 
 /// Read markers, notification levels and settings as commands.
 struct `What was read` {
+    private let table: Table
+
+    init() throws { table = try Table() }
+
     private typealias Table = `Private channels`.Table
 
     static func unread(_ node: BenchNode) throws -> [String: Int64] {
@@ -22,7 +26,6 @@ struct `What was read` {
     }
 
     @Test func `counts what others wrote since you joined, and nothing of your own`() throws {
-        let table = try Table()
         try table.ada.send("before")
         let dora = try table.bench.guest("Dora", of: table.ada)
         #expect(try Self.unread(dora).isEmpty)
@@ -48,7 +51,6 @@ struct `What was read` {
     }
 
     @Test func `goes up to one message, and never back`() throws {
-        let table = try Table()
         let first = try table.ada.send("one")
         let second = try table.ada.send("two")
         try table.ada.send("three")
@@ -65,7 +67,6 @@ struct `What was read` {
     }
 
     @Test func `is refused for what is not there, and what one is not in`() throws {
-        let table = try Table()
         let sent = try table.ada.ok("message.send", ["channel": "@Bob", "text": "hi"])
         try table.bob.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         let cases: [(JSONValue, NodeError.Kind)] = [
@@ -94,7 +95,6 @@ struct `What was read` {
     }
 
     @Test func `starts with the joining of a channel, private ones too`() throws {
-        let table = try Table()
         try table.ada.ok("channel.create", ["name": "plans"])
         try table.ada.send("before", to: "plans")
         #expect(try Self.unread(table.bob).isEmpty)
@@ -121,7 +121,6 @@ struct `What was read` {
     }
 
     @Test func `is written once a minute, shown at once, and kept at the end`() throws {
-        let table = try Table()
         try table.ada.send("one")
         _ = try Self.unread(table.bob)
         try table.bob.ok("read.mark", ["channel": "general"])
@@ -146,7 +145,6 @@ struct `What was read` {
     }
 
     @Test func `is told once, to own devices alone`() throws {
-        let table = try Table()
         let sent = try table.ada.send("one")
         let phone = try table.bench.bareNode("Phone")
         try table.bob.link(phone)
@@ -164,7 +162,6 @@ struct `What was read` {
     }
 
     @Test func `leaves nothing to read where one is out`() throws {
-        let table = try Table()
         let direct = try table.ada.ok("dm.open", ["members": ["@Bob"]]).text("id")
         try table.ada.send("one", to: direct)
         try table.bob.ok("read.mark", ["channel": .string(direct)])
@@ -180,7 +177,6 @@ struct `What was read` {
     }
 
     @Test func `reaches a device that is linked later`() throws {
-        let table = try Table()
         try table.ada.send("one")
         try table.bob.ok("read.mark", ["channel": "general"])
         try table.bob.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
