@@ -9,7 +9,7 @@ final class FileDesk: CorePart, FileCommands {
     func addFile(
         _ path: String, as use: AddedFileUse, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        let path = try Self.absolute(path, field: "path")
+        try NodeError.refuseRelative(path, field: "path")
         try room.errands.begin(
             .put(
                 path: path, key: BlobKey(using: environment.random),
@@ -33,15 +33,6 @@ final class FileDesk: CorePart, FileCommands {
         try stored { () throws(StorageError) in
             try room.objects.object(of: try store.blobs.row(row.number) ?? row)
         }
-    }
-
-    private static func absolute(_ path: String, field: String) throws(NodeError) -> String {
-        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
-            throw NodeError(
-                .badRequest, "'\(field)' is not an absolute path", hint: "start it with /",
-                reason: "bad_path", fields: [.init(name: field, reason: "form")])
-        }
-        return path
     }
 
     func files(
@@ -74,7 +65,8 @@ final class FileDesk: CorePart, FileCommands {
     func saveFile(
         _ request: SaveRequest, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        let folder = try Self.absolute(request.folder, field: "folder")
+        let folder = request.folder
+        try NodeError.refuseRelative(folder, field: "folder")
         let item: Manifest.Item
         switch request.file {
         case .attachment(let message, let index):

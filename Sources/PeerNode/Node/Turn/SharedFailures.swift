@@ -16,6 +16,14 @@ extension NodeError {
             fields: [.init(name: field, reason: "form")])
     }
 
+    /// Refuses a path that depends on the folder in which somebody is.
+    static func refuseRelative(_ path: String, field: String) throws(NodeError) {
+        guard path.utf8.first != UInt8(ascii: "/") || path.utf8.contains(0) else { return }
+        throw NodeError(
+            .badRequest, "'\(field)' is not an absolute path", hint: "start it with /",
+            reason: "bad_path", fields: [.init(name: field, reason: "form")])
+    }
+
     /// A message that was there a moment ago.
     static var messageNoLongerShown: NodeError {
         NodeError(.notFound, "the message is no longer shown", reason: "message.not_found")

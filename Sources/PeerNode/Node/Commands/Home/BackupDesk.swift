@@ -6,8 +6,10 @@ final class BackupDesk: CorePart, BackupCommands {
     func createBackup(
         _ draft: BackupDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        _ = try absolute(draft.path, field: "path")
-        if let settings = draft.settings { _ = try absolute(settings, field: "settings") }
+        try NodeError.refuseRelative(draft.path, field: "path")
+        if let settings = draft.settings {
+            try NodeError.refuseRelative(settings, field: "settings")
+        }
         turn.emit(.job(scope.call, .createBackup(draft, at: time.wall)))
         return .later
     }
@@ -15,7 +17,8 @@ final class BackupDesk: CorePart, BackupCommands {
     func verifyBackup(
         _ draft: BackupDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        let path = try absolute(draft.path, field: "path")
+        let path = draft.path
+        try NodeError.refuseRelative(path, field: "path")
         turn.emit(
             .job(scope.call, .verifyBackup(path: path, passphrase: draft.passphrase)))
         return .later
@@ -44,14 +47,5 @@ final class BackupDesk: CorePart, BackupCommands {
     func isBackupDue(last: UInt64?) -> Bool {
         guard let since = last ?? home?.createdAt else { return false }
         return time.wall &- min(since, time.wall) > Limits.backupAgeMilliseconds
-    }
-
-    private func absolute(_ path: String, field: String) throws(NodeError) -> String {
-        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
-            throw NodeError(
-                .badRequest, "'\(field)' is not an absolute path", hint: "start it with /",
-                reason: "bad_path", fields: [.init(name: field, reason: "form")])
-        }
-        return path
     }
 }
