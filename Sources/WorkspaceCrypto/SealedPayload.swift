@@ -66,11 +66,6 @@ public enum XChaCha20Poly1305 {
 /// A sealed payload (PROTOCOL.md, 3.2): 24 bytes of random nonce, then the ciphertext
 /// of the padded plaintext, then a 16-byte tag.
 public enum SealedPayload {
-    /// By how many bytes at least a sealed payload is longer than its plaintext.
-    public static var overheadByteCountMin: Int {
-        XChaCha20Poly1305.nonceByteCount + XChaCha20Poly1305.tagByteCount + 1
-    }
-
     /// Pads and seals `plaintext`.
     public static func seal(
         _ plaintext: [UInt8], under key: SymmetricKey, associatedData: [UInt8],

@@ -13,9 +13,6 @@ public enum NameResolution {
         public var description: String {
             "\(host): \(gai_strerror(number).map { String(cString: $0) } ?? "error \(number)")"
         }
-
-        /// Whether the same question may have an answer later.
-        public var mayPass: Bool { number == EAI_AGAIN }
     }
 
     /// The addresses of `host` in the order in which the system would try them, each once. An

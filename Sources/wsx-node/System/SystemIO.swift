@@ -6,7 +6,6 @@ import WorkspaceModel
 final class SystemIO: ProgramIO {
     var isInputTerminal: Bool { isatty(0) == 1 }
     var isOutputTerminal: Bool { isatty(1) == 1 }
-    var userID: UInt32 { getuid() }
 
     var outputColumns: Int? {
         let columns = SystemLiveInput.size(of: 1)?.columns ?? 0

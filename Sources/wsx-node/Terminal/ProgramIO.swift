@@ -69,8 +69,6 @@ protocol ProgramIO: AnyObject {
     var hostName: String { get }
     /// The account's home folder, used without `HOME`.
     var accountHome: String? { get }
-    /// The account's user id.
-    var userID: UInt32 { get }
     /// Lets the user log in at a provider in a browser.
     ///
     /// - Parameters:

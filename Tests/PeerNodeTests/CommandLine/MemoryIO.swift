@@ -14,7 +14,6 @@ final class MemoryIO: ProgramIO {
     var errorColumns: Int?
     var now: Int64 = 1_795_200_000_000
     var accountHome: String? = "/home/mina"
-    var userID: UInt32 = 1000
     var files: [String: [UInt8]] = [:]
     var node: TableNode? = TableNode()
     /// Events that a daemon gives after each subscription, and then ends the connection.

@@ -132,14 +132,6 @@ struct `A name of a host` {
         #expect(failure.description.hasPrefix(text + ": "))
         #expect(failure.description.utf8.count > text.utf8.count + 2)
     }
-
-    @Test func `may have an answer later only if the system says so`() {
-        func failure(_ number: Int32) -> NameResolution.Failure {
-            NameResolution.Failure(host: "h", number: number)
-        }
-        #expect(failure(EAI_AGAIN).mayPass)
-        for number in [EAI_NONAME, EAI_FAIL, EAI_MEMORY] { #expect(!failure(number).mayPass) }
-    }
 }
 
 struct `The interfaces of this machine` {
