@@ -1,8 +1,8 @@
-import PeerNode
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
+@testable import PeerNode
 @testable import wsx_node
 
 /// A keyboard with an event at each wait, and ctrl-D at the end.

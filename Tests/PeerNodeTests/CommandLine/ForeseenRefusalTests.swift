@@ -1,7 +1,7 @@
-import PeerNode
 import Testing
 import WorkspaceModel
 
+@testable import PeerNode
 @testable import wsx_node
 
 /// No confirmation is asked for when the node will refuse anyway.

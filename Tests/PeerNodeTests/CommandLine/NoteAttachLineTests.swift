@@ -1,7 +1,7 @@
-import PeerNode
 import Testing
 import WorkspaceModel
 
+@testable import PeerNode
 @testable import wsx_node
 
 /// A pipe to an editor with a test's input, which records the output.

@@ -1,7 +1,7 @@
-import PeerNode
 import Testing
 import WorkspaceModel
 
+@testable import PeerNode
 @testable import wsx_node
 
 /// Stars and reminders on the command line and in a conversation.

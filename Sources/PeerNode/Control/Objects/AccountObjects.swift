@@ -15,11 +15,6 @@ public struct AccountProviderObject: ControlObject {
     /// See `page`.
     public var exchange: String?
 
-    /// A provider without keys.
-    public init(name: String, issuer: String, client: String) {
-        (self.name, self.issuer, self.client) = (name, issuer, client)
-    }
-
     /// All fields; the name is the id.
     public var json: JSONValue {
         [

@@ -30,13 +30,6 @@ public struct DeviceObject: ControlObject {
     /// The outcome in each workspace, if a call was about all of them.
     public var workspaces: [DeviceOutcome] = []
 
-    /// A device that may act.
-    public init(id: String, name: String, addedAt: Int64) {
-        self.id = id
-        self.name = name
-        self.addedAt = addedAt
-    }
-
     /// All fields.
     public var json: JSONValue {
         [
@@ -141,15 +134,6 @@ public struct HolderObject: ControlObject {
     public var verdict: String?
     /// For a message, when its person joined the workspace, milliseconds since 1970.
     public var joinedAt: Int64?
-
-    /// A device that is known to hold `have` operations.
-    public init(device: String, member: PersonObject, have: Int64?, isComplete: Bool, at: Int64?) {
-        self.device = device
-        self.member = member
-        self.have = have
-        self.isComplete = isComplete
-        self.at = at
-    }
 
     /// All fields.
     public var json: JSONValue {

@@ -19,15 +19,6 @@ public struct EventObject: ControlObject {
     /// The encoded `json`, once it was needed; nothing is changed from then on.
     private(set) var line: [UInt8]?
 
-    /// An event of the present.
-    public init(sequence: Int64, cursor: String, at: Int64, type: String, data: JSONValue) {
-        self.sequence = sequence
-        self.cursor = cursor
-        self.at = at
-        self.type = type
-        self.data = data
-    }
-
     /// All fields.
     public var json: JSONValue {
         [

@@ -9,12 +9,6 @@ public struct PersonObject: ControlObject, Equatable {
     /// Whether another's name looks like theirs, so that it takes the id to tell who it is.
     public var isTwin = false
 
-    /// A mention.
-    public init(id: String, name: String) {
-        self.id = id
-        self.name = name
-    }
-
     /// Both fields, and `twin` where it is so.
     public var json: JSONValue {
         isTwin
@@ -70,14 +64,6 @@ public struct WorkspaceObject: ControlObject {
     public var payment: PaymentObject?
     /// The devices that have acknowledged its end; `nil` while it exists.
     public var acknowledged: [AcknowledgementObject]?
-
-    /// A workspace with nothing in it yet.
-    public init(id: String, name: String, createdAt: Int64, digest: String?) {
-        self.id = id
-        self.name = name
-        self.createdAt = createdAt
-        self.digest = digest
-    }
 
     /// All fields, and `payment` where something is known of one.
     public var json: JSONValue {
