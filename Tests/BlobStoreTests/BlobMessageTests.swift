@@ -1,6 +1,7 @@
-import BlobStore
 import Testing
 import WorkspaceModel
+
+@testable import BlobStore
 
 struct `Messages about blobs` {
     static let root = Manifests.root

@@ -1,7 +1,8 @@
-import BlobStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+
+@testable import BlobStore
 
 struct `Trees of blobs` {
     /// Leaf i is H("wsx-leaf1", i in 4 bytes), as in Tests/interop/blobs.py.

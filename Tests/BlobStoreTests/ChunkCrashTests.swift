@@ -1,7 +1,8 @@
-import BlobStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+
+@testable import BlobStore
 
 /// A store on a disk that crashes, or fails, at every single call.
 struct `Chunks on a disk that fails` {

@@ -1,8 +1,9 @@
-import BlobStore
 import Foundation
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+
+@testable import BlobStore
 
 /// Tests for both stores, on disk and in memory.
 struct `Stores of chunks` {

@@ -1,7 +1,8 @@
-import BlobStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+
+@testable import BlobStore
 
 /// One node that fetches and some that serve, with links of given rates, in simulated time.
 ///

@@ -30,12 +30,6 @@ public struct ChunkClaim: Hashable, Sendable {
     public let blob: BlobName
     /// The chunks.
     public let chunks: HaveMap
-
-    /// A result of `claim`.
-    public init(blob: BlobName, chunks: HaveMap) {
-        self.blob = blob
-        self.chunks = chunks
-    }
 }
 
 /// A put under way, valid for the store that returned it.

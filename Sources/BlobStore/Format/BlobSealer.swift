@@ -12,12 +12,6 @@ public struct BlobSealer {
         public let number: Int
         /// The bytes, tag included.
         public let ciphertext: [UInt8]
-
-        /// A chunk as `append` returns it.
-        public init(number: Int, ciphertext: [UInt8]) {
-            self.number = number
-            self.ciphertext = ciphertext
-        }
     }
 
     /// The blob's division into chunks.

@@ -12,14 +12,6 @@ public struct TreeProof: Hashable, Sendable {
     /// The subtrees beside them.
     public let hashes: [TreeHash]
 
-    /// An unverified claim; see `isValid`.
-    public init(shape: BlobShape, first: Int, leaves: [TreeHash], hashes: [TreeHash]) {
-        self.shape = shape
-        self.first = first
-        self.leaves = leaves
-        self.hashes = hashes
-    }
-
     /// The chunks of the leaves, `nil` if the blob does not have them.
     public var chunks: Range<Int>? {
         guard !leaves.isEmpty, first >= 0, first < shape.chunkCount,

@@ -26,12 +26,6 @@ public struct PullItem: Hashable, Sendable {
     /// What the asker has of the log: the tips of its branches, or samples of every branch down to
     /// sequence 0.
     public var have: [LogPoint]
-
-    /// Requests what follows `have` up to `target`.
-    public init(target: LogTip, have: [LogPoint]) {
-        self.target = target
-        self.have = have
-    }
 }
 
 /// A request for operations. It is also flow control: a peer sends nothing large without one.
@@ -42,13 +36,6 @@ public struct PullRequest: Hashable, Sendable {
     public var items: [PullItem]
     /// The maximum size of the answer, in bytes of one encoded message.
     public var maxBytes: Int
-
-    /// A request with the given fields.
-    public init(request: RequestNumber, items: [PullItem], maxBytes: Int) {
-        self.request = request
-        self.items = items
-        self.maxBytes = maxBytes
-    }
 }
 
 /// A document with its digest.
@@ -71,12 +58,6 @@ public struct BucketDigests: Hashable, Sendable {
     public var bucket: UInt8
     /// The documents that the sender keeps there, ascending.
     public var documents: [DocumentDigest]
-
-    /// The documents of `bucket`.
-    public init(bucket: UInt8, documents: [DocumentDigest]) {
-        self.bucket = bucket
-        self.documents = documents
-    }
 }
 
 /// A device's listening addresses, signed by the device, so anyone may relay them.

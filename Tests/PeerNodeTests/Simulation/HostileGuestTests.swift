@@ -1,11 +1,11 @@
 import CRDTStore
-import SyncProtocol
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
 @testable import PeerNode
+@testable import SyncProtocol
 
 /// Ada and Bob with public channels and two private ones, and Mallory, who was admitted to one of
 /// those as a guest, and whose keys the test holds since.

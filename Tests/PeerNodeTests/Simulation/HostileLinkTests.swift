@@ -1,11 +1,11 @@
 import CRDTStore
-import SyncProtocol
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
 @testable import PeerNode
+@testable import SyncProtocol
 
 struct `A link that means harm` {
     // MARK: Who it is

@@ -1,11 +1,11 @@
 import CRDTStore
-import SyncProtocol
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
 @testable import PeerNode
+@testable import SyncProtocol
 
 struct `A member who sends bad operations` {
     /// Gives a log to Ada as the author does or as a relay does, and tells with what she hung up.

@@ -1,9 +1,10 @@
-import BlobStore
 import PeerNode
 import SyncProtocol
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import BlobStore
 
 struct `A member who lies about files` {
     /// What Mallory does, who says to hold all of every blob.

@@ -1,6 +1,7 @@
-import SyncProtocol
 import Testing
 import WorkspaceModel
+
+@testable import SyncProtocol
 
 struct `A peer that breaks the rules` {
     private func opened() -> (LoneSession, PullPlanner) {

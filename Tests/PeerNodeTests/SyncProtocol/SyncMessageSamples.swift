@@ -1,5 +1,6 @@
-import SyncProtocol
 import WorkspaceModel
+
+@testable import SyncProtocol
 
 /// One message of every type, with bytes written by hand from PROTOCOL.md, 5.3.
 enum SyncMessageSamples {

@@ -1,11 +1,11 @@
 import CRDTStore
-import SyncProtocol
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
 @testable import PeerNode
+@testable import SyncProtocol
 
 /// A11: the member who answers a newcomer puts one of her own devices into the list, or another box
 /// key, to act or read as the newcomer.
