@@ -65,10 +65,12 @@ RELEASE = .build/release/wsx-node
 # The C libraries stay dynamic, so that the system keeps them up to date.
 STATIC = .build/static
 # Link with the toolchain's lld: packed relocations speed up startup, symbols that nobody looks up
-# are not exported, and identical functions are merged.
+# are not exported, and identical functions are merged. Tables for unwinding stay out: an eighth of
+# the program, for exceptions that Swift does not have. Backtraces follow frame pointers.
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
     -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --icf=safe \
-    -Xlinker -z -Xlinker pack-relative-relocs
+    -Xlinker -z -Xlinker pack-relative-relocs \
+    -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker $(abspath scripts/no-unwinding.ld)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crowd campaign-crash campaign-disk campaign-kill campaign-files trial mutants lint interop bench clean

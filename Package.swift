@@ -32,7 +32,9 @@ let shipped: [SwiftSetting] = settings + unaided
 /// itself that costs 160 s of building on two cores, and all tests take 410 s instead of 700.
 let fast: SwiftSetting = .unsafeFlags(["-O"], .when(configuration: .debug))
 let optimised: [SwiftSetting] = shipped + [fast]
-let topmost: [SwiftSetting] = plain + unaided
+/// The topmost layers wait for people, disks and networks: they are optimised for size.
+let topmost: [SwiftSetting] =
+    plain + unaided + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 let package = Package(
     name: "wsx-node",
