@@ -68,7 +68,7 @@ public enum PassphraseVault {
     private static let purpose: Personal = "wsx-vault1"
 
     /// The key derivation of one vault: the cost, and a salt that no other vault has.
-    public struct Stretch: Equatable, Sendable {
+    public struct KeyDerivation: Equatable, Sendable {
         /// What it costs.
         public let cost: Cost
         /// 16 bytes.
@@ -112,20 +112,20 @@ public enum PassphraseVault {
         _ secrets: [UInt8], passphrase: [UInt8], cost: Cost = .standard,
         using random: any RandomSource
     ) throws(OpenError) -> [UInt8] {
-        let stretch = Stretch(cost: cost, using: random)
-        let key = try stretch.key(of: secret(passphrase))
-        return seal(secrets, under: key, of: stretch, using: random)
+        let derivation = KeyDerivation(cost: cost, using: random)
+        let key = try derivation.key(of: secret(passphrase))
+        return seal(secrets, under: key, of: derivation, using: random)
     }
 
-    /// Seals `secrets` under the key that `stretch` derived from a passphrase, at no cost.
+    /// Seals `secrets` under the key that `derivation` derived from a passphrase, at no cost.
     public static func seal(
-        _ secrets: [UInt8], under key: SymmetricKey, of stretch: Stretch,
+        _ secrets: [UInt8], under key: SymmetricKey, of derivation: KeyDerivation,
         using random: any RandomSource
     ) -> [UInt8] {
         let nonce = random.bytes(XChaCha20Poly1305.nonceByteCount)
         let header =
-            magic + [version] + bytes(stretch.cost.passes) + bytes(stretch.cost.memoryKiB)
-            + stretch.salt + nonce
+            magic + [version] + bytes(derivation.cost.passes) + bytes(derivation.cost.memoryKiB)
+            + derivation.salt + nonce
         let body =
             header
             + XChaCha20Poly1305.seal(secrets, under: key, nonce: nonce, associatedData: header)
@@ -136,14 +136,14 @@ public enum PassphraseVault {
     public static func open(
         _ file: [UInt8], passphrase: [UInt8]
     ) throws(OpenError) -> [UInt8] {
-        let key = try stretch(of: file).key(of: secret(passphrase))
+        let key = try derivation(of: file).key(of: secret(passphrase))
         return try open(file, under: key)
     }
 
     /// The key derivation that opens `file`, read from its head. Takes any bytes.
     ///
     /// - Throws: `malformed`, `excessiveCost`; nothing was allocated.
-    public static func stretch(of file: [UInt8]) throws(OpenError) -> Stretch {
+    public static func derivation(of file: [UInt8]) throws(OpenError) -> KeyDerivation {
         let byteCountMin = headerByteCount + XChaCha20Poly1305.tagByteCount + checkByteCount
         guard file.count >= byteCountMin, file.starts(with: magic), file[8] == version,
             check([UInt8](file.dropLast(checkByteCount)))
@@ -153,10 +153,10 @@ public enum PassphraseVault {
         guard let cost = Cost(untrustedPasses: passes, memoryKiB: number(file[13..<17])) else {
             throw .excessiveCost
         }
-        return Stretch(cost: cost, salt: [UInt8](file[17..<33]))
+        return KeyDerivation(cost: cost, salt: [UInt8](file[17..<33]))
     }
 
-    /// The secrets in `file`, by the key of its `stretch`, at no cost. Takes any bytes.
+    /// The secrets in `file`, by the key of its `derivation`, at no cost. Takes any bytes.
     ///
     /// - Throws: `wrongPassphrase`, `malformed`.
     public static func open(

@@ -34,7 +34,7 @@ extension SessionPart {
 
     private func confirm(_ sentence: String, _ person: String?) throws(NodeError) {
         guard let weight = scan.command?.line?.weight, !namesInQuestion,
-            !Asking(self).isSurelyVain(weight, for: person)
+            !Asking(self).isSurelyFutile(weight, for: person)
         else { return io.tell(sentence + "\n") }
         guard ["y", "yes"].contains(io.ask("\(sentence). Go on? [y/N] ")?.lowercased())
         else { throw .usage("nothing was done") }

@@ -93,7 +93,7 @@ extension SessionPart {
     /// The failure of a check, with the usage line if something is missing.
     func usage(_ error: NodeError, _ command: Command) -> NodeError {
         var error = error
-        if error.fields.first?.reason == Misfit.missing.rawValue {
+        if error.fields.first?.reason == ParameterMismatch.missing.rawValue {
             error.hint = "usage: wsx-node \(command.usage)"
         } else if error.hint?.utf8.starts(with: "see ".utf8) == true {
             error.hint = "wsx-node help \(scan.words.joined(separator: " "))"

@@ -93,7 +93,8 @@ extension SessionPart {
         return NodeError(
             .badRequest, why,
             hint: "use --\(name)-file FILE, --\(name)-fd N or --\(name)-command COMMAND",
-            reason: "usage", fields: [.init(name: name, reason: Misfit.missing.rawValue)])
+            reason: "usage", fields: [.init(name: name, reason: ParameterMismatch.missing.rawValue)]
+        )
     }
 
     /// The passphrase of a new identity, `nil` to store its keys unencrypted.

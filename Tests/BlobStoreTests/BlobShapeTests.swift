@@ -75,7 +75,7 @@ struct `Shapes of blobs` {
 
     @Test func `say which chunks a range of plaintext needs`() {
         let shape = BlobBench.shape(600_000)
-        func chunks(_ range: Range<UInt64>) -> [Int] { shape.stretches(of: range).map(\.chunk) }
+        func chunks(_ range: Range<UInt64>) -> [Int] { shape.chunkRanges(of: range).map(\.chunk) }
         #expect(chunks(0..<1) == [0])
         #expect(chunks(262_127..<262_129) == [0, 1])
         #expect(chunks(262_128..<262_129) == [1])
@@ -84,6 +84,7 @@ struct `Shapes of blobs` {
         #expect(chunks(5..<5) == [])
         #expect(chunks(0..<600_001) == [])
         #expect(chunks(0..<UInt64.max) == [])
-        #expect(shape.stretches(of: 262_120..<262_130).map(\.bytes) == [262_120..<262_128, 0..<2])
+        #expect(
+            shape.chunkRanges(of: 262_120..<262_130).map(\.bytes) == [262_120..<262_128, 0..<2])
     }
 }

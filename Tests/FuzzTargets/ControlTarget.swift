@@ -34,7 +34,7 @@ private struct ControlPlayer {
         guard connection.wantsInput else { return }
         connection.receive(bytes)
         try serve()
-        // The bytes of a file go nowhere: there is no loop that hands them to the desk.
+        // The bytes of a file go nowhere: there is no loop that hands them to the worker.
         _ = connection.takeFile()
     }
 

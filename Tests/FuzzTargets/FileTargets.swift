@@ -89,7 +89,7 @@ extension FuzzTarget {
             }
         case 4: try hold(KeyWrap.unwrap(body, under: key) == nil, "a wrap opens")
         default:
-            _ = try? PassphraseVault.stretch(of: body)
+            _ = try? PassphraseVault.derivation(of: body)
             try hold((try? PassphraseVault.open(body, under: key)) == nil, "a vault opens")
             _ = try? SealedIdentity(fileBytes: body)
             _ = try? IdentityFile(fileBytes: body)

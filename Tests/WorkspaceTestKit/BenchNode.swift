@@ -48,7 +48,7 @@ public final class BenchNode {
     /// How many these are.
     public var beaconCount: Int { beacons.count }
     /// Passphrases that it has turned into keys.
-    public private(set) var stretchCount = 0
+    public private(set) var derivationCount = 0
     /// Whether it asked that its home be wiped.
     public private(set) var wipesHome = false
     /// Whether it asked to be ended.
@@ -68,7 +68,7 @@ public final class BenchNode {
 
     /// Its search index, which outlives the process where the home has no passphrase.
     public var searchFiles = MemorySearchFiles()
-    private lazy var desk = SearchDesk(searchFiles)
+    private lazy var worker = SearchWorker(searchFiles)
     /// Whether the jobs of its search wait until `doSearchJob`, as on a busy thread. Once it is off
     /// again, what waits has to be done first.
     public var holdsSearchJobs = false
@@ -114,7 +114,7 @@ public final class BenchNode {
     public func boot() throws(StartError) {
         hasStopped = false
         heldSearchJobs = []
-        desk = SearchDesk(searchFiles)
+        worker = SearchWorker(searchFiles)
         blobs.crash()
         lastTurn = nil
         host = try NodeHost(
@@ -264,7 +264,7 @@ public final class BenchNode {
     @discardableResult
     public func doSearchJob() -> Bool {
         guard !heldSearchJobs.isEmpty else { return false }
-        bench.give(.searched(desk.run(heldSearchJobs.removeFirst())), to: self)
+        bench.give(.searched(worker.run(heldSearchJobs.removeFirst())), to: self)
         bench.settle()
         return true
     }
@@ -276,8 +276,8 @@ public final class BenchNode {
         case .job(let call, _):
             answers[call] = .failure(
                 NodeError(.unsupported, "the bench has no threads", hint: nil, reason: "bench"))
-        case .stretch(let call, let job):
-            stretchCount += 1
+        case .deriveKeys(let call, let job):
+            derivationCount += 1
             bench.give(job.run(for: call), to: self)
         case .inspect(let call, let job):
             bench.give(
@@ -296,7 +296,7 @@ public final class BenchNode {
                         },
                         random: SeededRandom(seed: 1))), to: self)
         case .search(let job):
-            guard holdsSearchJobs else { return bench.give(.searched(desk.run(job)), to: self) }
+            guard holdsSearchJobs else { return bench.give(.searched(worker.run(job)), to: self) }
             heldSearchJobs.append(job)
         case .blob(let job):
             blobs.take(job)

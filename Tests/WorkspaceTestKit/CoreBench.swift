@@ -22,7 +22,7 @@ public final class CoreBench {
     public private(set) var nodes: [BenchNode] = []
 
     /// Whose store fails in the turn in which a passphrase has become a key.
-    public weak var failsNextStretch: BenchNode?
+    public weak var failsNextDerivation: BenchNode?
 
     /// Every random byte of those who are no nodes.
     public let randomOfStrangers: SeededRandom
@@ -113,7 +113,7 @@ public final class CoreBench {
     /// Lets time pass, and gives every node its turn when it asked for one.
     public func advance(_ milliseconds: UInt64) {
         let end = monotonic + milliseconds
-        var inVain = 0
+        var futile = 0
         while monotonic <= end {
             let deadlines = nodes.map { $0.host?.nextDeadline }
             guard let due = deadlines.compactMap({ $0 }).min(), due <= end else { break }
@@ -128,8 +128,8 @@ public final class CoreBench {
             if passed == 0 {
                 wall += 1
                 monotonic += 1
-                inVain += 1
-                precondition(inVain < 20_000, "a tick does not move the deadline it was due for")
+                futile += 1
+                precondition(futile < 20_000, "a tick does not move the deadline it was due for")
             }
         }
         if monotonic < end {
@@ -160,8 +160,8 @@ public final class CoreBench {
             let (node, input) = queue.removeFirst()
             // Where turns take time, each is made.
             if turnMilliseconds == 0, node.notes(input) { continue }
-            if case .stretched = input, failsNextStretch === node {
-                failsNextStretch = nil
+            if case .keysDerived = input, failsNextDerivation === node {
+                failsNextDerivation = nil
                 node.plant(.commitBefore(0), .full)
             }
             node.turn([input])

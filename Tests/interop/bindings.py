@@ -9,7 +9,7 @@ FOR_CREATE, FOR_JOINING, FOR_RETURN, FOR_LINKING = 1, 3, 4, 5
 ZEROS = bytes(32)
 
 
-def company(use, workspace, context, answerer, member, devices):
+def consent(use, workspace, context, answerer, member, devices):
     """The text that each device in a list, except a recovery device, signs. An entry starts with
     the device's two keys."""
     pairs = [[d[0], d[1]] for d in devices]
@@ -59,7 +59,7 @@ def fault(a, o):
         return "A-2"
     if any(int.from_bytes(d[1], "little") >= 2**255 - 19 for d in devices):
         return "A-1"
-    said, signing = company(*where, member, devices), devices
+    said, signing = consent(*where, member, devices), devices
     if where[0] in (FOR_CREATE, FOR_JOINING) and len(devices) == 2:
         recovery, signing = devices[0], devices[1:]
         if not signed(recovery[0], certificate(recovery[1], devices[1][0]), recovery[2]):

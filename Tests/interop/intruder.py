@@ -60,7 +60,7 @@ class Attacker:
             return None
         workspace, *salt, member = offer[1][2][0]
         text = (writer.old_signature(salt[0], member, self.device.box) if VERSION == 1 else
-                writer.company(writer.FOR_LINKING, workspace, ZEROS, v.answerer, member,
+                writer.consent(writer.FOR_LINKING, workspace, ZEROS, v.answerer, member,
                                [[self.device.id, self.device.box]]))
         v.send(LINK_REQUEST, {1: [[workspace, self.device.box, self.device.key.sign(text)]]})
         result = v.until(LINK_RESULT)

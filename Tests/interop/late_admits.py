@@ -3,7 +3,7 @@ old one is known (V-11, V-12); and of void operations, which bar nobody (4.0).""
 
 import writer
 from along import promoted, standings
-from bindings import FOR_JOINING, company
+from bindings import FOR_JOINING, consent
 from confirmations import confirming
 from final_ends import member_with_phrase
 from histories import history, remove, rmdev
@@ -37,7 +37,7 @@ class Late:
         itself. The phrase's signature for Mina's computer is public."""
         w, phrase = self.w, self.words.device
         pairs = [[d.id, d.box] for d in (phrase, device)]
-        said = company(FOR_JOINING, w.root.id, self.on.id, self.eve.device.id, self.mina.member,
+        said = consent(FOR_JOINING, w.root.id, self.on.id, self.eve.device.id, self.mina.member,
                        pairs)
         certified = w.listed(self.entry)[phrase.id]
         if device is not self.mina.device:

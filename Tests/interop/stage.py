@@ -221,7 +221,7 @@ def signed_list(devices, workspace, invite, answerer, member):
         elif VERSION == 1:
             listed.append([d.id, d.box, d.key.sign(writer.old_signature(workspace, member, d.box))])
         else:
-            text = writer.company(FOR_JOINING, workspace, invite, answerer, member, pairs)
+            text = writer.consent(FOR_JOINING, workspace, invite, answerer, member, pairs)
             listed.append([d.id, d.box, d.key.sign(text)])
     return listed
 

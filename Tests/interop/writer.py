@@ -5,7 +5,7 @@ import os
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from bindings import (FOR_CREATE, FOR_JOINING, FOR_LINKING, FOR_RETURN, ZEROS, certificate, company,
+from bindings import (FOR_CREATE, FOR_JOINING, FOR_LINKING, FOR_RETURN, ZEROS, certificate, consent,
                       member_name, old_signature, proof)
 from notation import VERSION, H, Hk, enc
 from operation import AUTHORITY, Operation
@@ -65,7 +65,7 @@ def entries(devices, use, workspace, context, answerer, member, recovery=None):
         salt = context[:16] if use == FOR_CREATE else workspace
         said = [d.key.sign(old_signature(salt, member, d.box)) for d in listed]
     else:
-        text = company(use, workspace, context, answerer, member, [[d.id, d.box] for d in listed])
+        text = consent(use, workspace, context, answerer, member, [[d.id, d.box] for d in listed])
         said = [d.key.sign(text) for d in listed]
     if recovery:
         said[0] = recovery.key.sign(certificate(recovery.box, devices[0].id))

@@ -23,7 +23,7 @@ enum UnlockBench {
             source.stop()
         }
         for _ in 0..<options.runs {
-            let argon = try stretching()
+            let argon = try pendingDerivation()
             let page = try readingPage(home)
             let start = ContinuousClock.now
             let process = try Spawning.start(
@@ -69,10 +69,10 @@ enum UnlockBench {
     }
 
     /// Argon2id alone.
-    private static func stretching() throws -> Double {
-        let stretch = PassphraseVault.Stretch(cost: .standard, using: SystemRandom())
+    private static func pendingDerivation() throws -> Double {
+        let derivation = PassphraseVault.KeyDerivation(cost: .standard, using: SystemRandom())
         let secret = SecretBytes(copying: Array(passphrase.utf8))
-        return try seconds { _ = try stretch.key(of: secret) }
+        return try seconds { _ = try derivation.key(of: secret) }
     }
 
     /// SQLite alone: the database is opened, and one row of the newest message is read.

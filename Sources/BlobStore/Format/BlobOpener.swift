@@ -49,12 +49,12 @@ public struct BlobOpener {
         take: (ArraySlice<UInt8>) throws(BlobError) -> Void
     ) throws(BlobError) {
         guard range.upperBound <= shape.byteCount else { throw .tooLong }
-        for stretch in shape.stretches(of: range) {
-            let plaintext = try open(try read(stretch.chunk), chunk: stretch.chunk)
-            guard stretch.bytes.upperBound <= plaintext.count else {
-                throw .badChunk(stretch.chunk)
+        for part in shape.chunkRanges(of: range) {
+            let plaintext = try open(try read(part.chunk), chunk: part.chunk)
+            guard part.bytes.upperBound <= plaintext.count else {
+                throw .badChunk(part.chunk)
             }
-            try take(plaintext[stretch.bytes])
+            try take(plaintext[part.bytes])
         }
     }
 }

@@ -124,7 +124,7 @@ extension BlobShape {
 /// Ranges of plaintext, as in HTTP range requests.
 extension BlobShape {
     /// The part of one chunk that a range of plaintext needs.
-    public struct Stretch: Hashable, Sendable {
+    public struct ChunkRange: Hashable, Sendable {
         /// The chunk.
         public let chunk: Int
         /// The range in its plaintext.
@@ -133,14 +133,14 @@ extension BlobShape {
 
     /// The chunks that contain `range`, in order, with the bytes of each; empty for a range that is
     /// empty or outside the file.
-    public func stretches(of range: Range<UInt64>) -> [Stretch] {
+    public func chunkRanges(of range: Range<UInt64>) -> [ChunkRange] {
         guard !range.isEmpty, range.upperBound <= byteCount else { return [] }
         let size = UInt64(plaintextBytesPerChunk)
         let chunks = Int(range.lowerBound / size)...Int((range.upperBound - 1) / size)
         return chunks.compactMap { chunk in
             guard let whole = plaintextRange(of: chunk) else { return nil }
             let part = whole.clamped(to: range)
-            return Stretch(
+            return ChunkRange(
                 chunk: chunk,
                 bytes: Int(
                     part.lowerBound - whole.lowerBound)..<Int(part.upperBound - whole.lowerBound))

@@ -62,7 +62,7 @@ extension AuthEvaluator {
 
     /// If no admission of a member has effect, the first one by (depth, id) in the past of
     /// something valid: no other admission can let the member in any more.
-    public func vainAdmission(of member: MemberID) -> OperationID? {
+    public func ineffectiveAdmission(of member: MemberID) -> OperationID? {
         guard let all = placed.people.admitted[member],
             !all.contains(where: { records[$0].isValid })
         else {

@@ -58,7 +58,9 @@ public final class NodeStore {
         for statement in additions ?? Schema.statements { try connection.execute(statement) }
         if version == 8 { try Citations(connection).fill() }
         // A store before schema 14 lacks follow operations, or has too many of them.
-        if additions != nil, version < 14 { try FollowingTable.oweAllWords(in: connection) }
+        if additions != nil, version < 14 {
+            try FollowingTable.enqueueAllAssertions(in: connection)
+        }
         try connection.setSchemaVersion(Schema.version)
         try connection.commit()
     }

@@ -22,7 +22,7 @@ public import WorkspaceModel
 ///   `authors`: device 32, incarnation. For each operation, in the order of its arrival: `ids` 8 bytes,
 ///   `times` the milliseconds of its hlc as difference to the one before, and in a row `counters` of its hlc,
 ///   `sequences` less the author's last, `writers` the author's number, `states` 0 valid, 1 not, 2 erased.
-///   `pieces`: for each stretch of numbered scalars twice its count, plus 1 and a difference where its
+///   `pieces`: for each range of numbered scalars twice its count, plus 1 and a difference where its
 ///   operation is not the next in order.
 ///
 ///   For each run of text in order, sentinels included: `flags` (`SnapshotColumns.Flag`); `firsts`, where it

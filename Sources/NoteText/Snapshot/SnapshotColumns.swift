@@ -25,7 +25,7 @@ struct SnapshotColumns {
     }
 
     /// Properties of an unusual run, as bits.
-    enum Oddity {
+    enum RunFlags {
         static let isHidden: UInt64 = 1
         static let isWide: UInt64 = 2
         static let hasDepth: UInt64 = 4
@@ -111,9 +111,9 @@ struct SnapshotColumns {
             let next = index + 1 < runs.count ? runs[index + 1].first : Span.nothing
             var flags = run.deletes > 0 ? Flag.isDeleted : 0
             var odd: UInt64 = 0
-            if run.isHidden { odd |= Oddity.isHidden }
-            if run.isVisible, run.bytes != run.count { odd |= Oddity.isWide }
-            if run.depth > 0 { odd |= Oddity.hasDepth }
+            if run.isHidden { odd |= RunFlags.isHidden }
+            if run.isVisible, run.bytes != run.count { odd |= RunFlags.isWide }
+            if run.depth > 0 { odd |= RunFlags.hasDepth }
             if odd != 0 { flags |= Flag.isOdd }
             if let steps = state.steps(to: run) {
                 self[.flags].append(flags | UInt64(min(steps, 2) + 1))
@@ -131,8 +131,8 @@ struct SnapshotColumns {
             }
             if odd != 0 { self[.flags].append(odd) }
             self[.counts].append(run.count)
-            if odd & Oddity.isWide != 0 { self[.widths].append(run.bytes) }
-            if odd & Oddity.hasDepth != 0 { self[.depths].append(run.depth) }
+            if odd & RunFlags.isWide != 0 { self[.widths].append(run.bytes) }
+            if odd & RunFlags.hasDepth != 0 { self[.depths].append(run.depth) }
             state.pass(run)
         }
     }

@@ -1,7 +1,7 @@
 /// Reads the runs of a snapshot in order; `nil` if columns are inconsistent.
 struct SnapshotRunReader {
     private typealias Flag = SnapshotColumns.Flag
-    private typealias Oddity = SnapshotColumns.Oddity
+    private typealias RunFlags = SnapshotColumns.RunFlags
 
     /// A right origin that is not known yet.
     private static let open: Element = .max - 1
@@ -98,14 +98,14 @@ struct SnapshotRunReader {
         else { return false }
         run.count = count
         run.deletes = flag & Flag.isDeleted == 0 ? 0 : 1
-        run.isHidden = odd & Oddity.isHidden != 0
-        if odd & Oddity.hasDepth != 0 {
+        run.isHidden = odd & RunFlags.isHidden != 0
+        if odd & RunFlags.hasDepth != 0 {
             guard let depth = depths.next32(), depth <= end else { return false }
             run.setDepth(depth)
         }
         guard run.isVisible else { return true }
         let most = UInt32(NoteLimits.historyBytesMax)
-        let width = odd & Oddity.isWide == 0 ? count : widths.next32() ?? 0
+        let width = odd & RunFlags.isWide == 0 ? count : widths.next32() ?? 0
         guard width >= count, UInt64(width) <= 4 * UInt64(count), text <= most, width <= most
         else { return false }
         run.text = text

@@ -26,21 +26,21 @@ public enum BlobJob: Sendable {
     /// Makes the proof of some leaves for the link of this number.
     case prove(Range<Int>, of: BlobName, for: UInt64)
     /// Long: reads a file of the owner's and seals it under a key that is drawn for it.
-    case put(ErrandID, path: String, key: BlobKey, PutBounds)
+    case put(TaskID, path: String, key: BlobKey, PutBounds)
     /// Long: writes a file into a folder of the owner's, under a name that nothing has there.
-    case save(ErrandID, SavedContents, folder: String, name: String)
+    case save(TaskID, SavedContents, folder: String, name: String)
     /// Long: compares chunks with their hashes.
-    case verify(ErrandID, BlobName, HaveMap)
+    case verify(TaskID, BlobName, HaveMap)
     /// Long: decrypts a range of a file and hands it to the connection of this number, the first
     /// chunk at once and one more each time it is told to continue.
-    case stream(ErrandID, SavedContents, Range<UInt64>, for: UInt64)
+    case stream(TaskID, SavedContents, Range<UInt64>, for: UInt64)
     /// Long: seals a file of a given size under a fresh key, as the connection of this number
     /// uploads it.
-    case receive(ErrandID, byteCount: UInt64, key: BlobKey, for: UInt64)
+    case receive(TaskID, byteCount: UInt64, key: BlobKey, for: UInt64)
     /// Goes on with one of these two: the connection has taken what it was given, or hands in bytes.
-    case goOn(ErrandID, [UInt8])
+    case goOn(TaskID, [UInt8])
     /// Ends a long job; it reports nothing more.
-    case abandon(ErrandID)
+    case abandon(TaskID)
 }
 
 /// The size limit of an added file, and where it is stored.
@@ -54,7 +54,7 @@ public struct PutBounds: Sendable {
 }
 
 /// The number of a long job.
-public struct ErrandID: Hashable, Comparable, Sendable {
+public struct TaskID: Hashable, Comparable, Sendable {
     let number: UInt64
 
     /// By age.
@@ -102,20 +102,20 @@ public enum BlobOutcome: Sendable {
     /// The proof of leaves, or why there is none.
     case proved(BlobName, for: UInt64, Result<TreeProof, BlobError>)
     /// A file was put, or nothing of it.
-    case put(ErrandID, Result<PutContents, BlobError>)
+    case put(TaskID, Result<PutContents, BlobError>)
     /// A file was saved: how many bytes it has.
-    case saved(ErrandID, Result<UInt64, BlobError>)
+    case saved(TaskID, Result<UInt64, BlobError>)
     /// Chunks were looked at: which of them are wrong or not there.
-    case verified(ErrandID, BlobName, Result<HaveMap, BlobError>)
+    case verified(TaskID, BlobName, Result<HaveMap, BlobError>)
     /// The first bytes of a file are ready for their connection, or cannot be read.
-    case opened(ErrandID, Result<Void, BlobError>)
+    case opened(TaskID, Result<Void, BlobError>)
     /// Nothing more comes of a file that was opened.
-    case streamed(ErrandID)
+    case streamed(TaskID)
     /// Data for a connection. It bypasses the core.
     case portion(FilePortion)
 }
 
-/// A part of a file on its way between the desk and a connection, bypassing the core, so that no
+/// A part of a file on its way between the worker and a connection, bypassing the core, so that no
 /// byte of a file waits for a turn.
 public struct FilePortion: Sendable {
     /// What the connection has to do.
@@ -129,7 +129,7 @@ public struct FilePortion: Sendable {
     }
 
     /// The long job.
-    public let errand: ErrandID
+    public let task: TaskID
     /// The number of the connection for which it is done.
     public let connection: UInt64
     /// What the connection is to do.

@@ -44,7 +44,7 @@ public final class NodeLoop {
     private let blobs: BlobThread
     private let notices: ChildRunner
     private let mails: ChildRunner
-    private let meter: MeterWatch
+    private let meter: MeteredNetworkMonitor
     private let tokens: TokenRunner
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
@@ -78,7 +78,7 @@ public final class NodeLoop {
         blobs = BlobThread(home: home, wakeup: driver.wakeup)
         notices = ChildRunner(driver: driver)
         mails = ChildRunner(driver: driver, waitingMax: Limits.mailsWaitingMax)
-        meter = MeterWatch(driver: driver)
+        meter = MeteredNetworkMonitor(driver: driver)
         tokens = TokenRunner(driver: driver, program: options.program ?? TokenChild.program)
         links = PeerLinks(driver: driver, buffer: buffer)
         network = PeerNetwork(
@@ -249,7 +249,7 @@ public final class NodeLoop {
         case .putOff(let input): control.putOff(input)
         case .job(let call, let job):
             if let result = jobs.begin(call, job) { control.answer(call, result) }
-        case .stretch(let call, let job):
+        case .deriveKeys(let call, let job):
             if let input = jobs.begin(call, job) { pending.append(input) }
         case .inspect(let call, let job):
             if let input = jobs.begin(call, job) { pending.append(input) }

@@ -18,13 +18,13 @@ enum StartUnlocking {
                     call, method: "session.unlock",
                     arguments: ["passphrase": .string(passphrase)])
             ], at: now)
-        for case .stretch(call, let job) in effects {
+        for case .deriveKeys(call, let job) in effects {
             effects += host.turn([job.run(for: call)], at: now)
         }
         for case .answer(call, .failure(let error)) in effects { throw error }
         return effects.filter { effect in
             switch effect {
-            case .answer, .stretch: false
+            case .answer, .deriveKeys: false
             default: true
             }
         }

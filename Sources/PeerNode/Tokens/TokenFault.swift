@@ -63,7 +63,7 @@ public enum TokenFault: UInt64, CaseIterable, Error, Sendable {
 }
 
 /// Why a token could not be checked, which says nothing about it.
-public enum TokenTrouble: String, CaseIterable, Error, Sendable {
+public enum TokenCheckError: String, CaseIterable, Error, Sendable {
     /// The file with the provider's keys cannot be read, or is too large.
     case noKeys = "no_keys"
     /// That file is not a set of keys.
@@ -79,5 +79,5 @@ public enum TokenFailure: Error, Equatable, Sendable {
     /// It proves nothing.
     case refused(TokenFault)
     /// It could not be looked at.
-    case unchecked(TokenTrouble)
+    case unchecked(TokenCheckError)
 }

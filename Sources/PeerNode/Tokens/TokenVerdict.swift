@@ -35,7 +35,7 @@ public enum TokenVerdict: Equatable, Sendable {
         if let word = object["refused"]?.stringValue, let fault = TokenFault(word: word) {
             self = .failure(.refused(fault))
         } else if let word = object["unchecked"]?.stringValue,
-            let trouble = TokenTrouble(rawValue: word)
+            let trouble = TokenCheckError(rawValue: word)
         {
             self = .failure(.unchecked(trouble))
         } else if let subject = object["subject"]?.stringValue, !subject.isEmpty,

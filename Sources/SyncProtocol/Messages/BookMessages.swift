@@ -5,7 +5,7 @@ public enum BookSummary {}
 
 /// Which address records of a workspace's devices the sender has: enough for two address books to
 /// become equal. The records themselves travel in `peers`.
-public struct BookWord: Sendable, Equatable {
+public struct AddressBookUpdate: Sendable, Equatable {
     /// The version of one device's record.
     public struct Entry: Hashable, Sendable {
         /// The device.
@@ -42,7 +42,7 @@ public struct BookWord: Sendable, Equatable {
     }
 }
 
-extension BookWord {
+extension AddressBookUpdate {
     func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
         body.map(count: 2 + [entries != nil, wants != nil].count { $0 })
         body.workspace(workspace)
@@ -71,23 +71,23 @@ extension SyncMessage {
         guard count >= 2 else { throw Malformed(.wrongKeys, at: start) }
         let workspace = try body.workspace()
         try body.key(exactly: 2)
-        var word = BookWord(try body.identifier16())
+        var update = AddressBookUpdate(try body.identifier16())
         for _ in 2..<count {
             let start = body.position
             // Keys ascend, so each comes once.
             switch try body.key() {
-            case 3: word.entries = try body.bookEntries()
-            case 4: word.wants = try body.deviceNames(max: Limits.bookWantsMax)
+            case 3: update.entries = try body.bookEntries()
+            case 4: update.wants = try body.deviceNames(max: Limits.bookWantsMax)
             default: throw Malformed(.wrongKeys, at: start)
             }
         }
-        return .book(workspace, word)
+        return .book(workspace, update)
     }
 }
 
 extension CBORDecoder {
-    fileprivate mutating func bookEntries() throws(Malformed) -> [BookWord.Entry] {
-        var entries: [BookWord.Entry] = []
+    fileprivate mutating func bookEntries() throws(Malformed) -> [AddressBookUpdate.Entry] {
+        var entries: [AddressBookUpdate.Entry] = []
         for _ in 0..<(try arrayCount(max: Limits.bookEntriesMax)) {
             try arrayCount(exactly: 2)
             entries.append(.init(name: try deviceName(), at: try uint()))

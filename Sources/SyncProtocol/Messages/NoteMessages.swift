@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 /// A person's live state in a note, sent by one of their devices to others that have the note open
 /// too. It is not stored, not relayed, and valid as long as the link it came over.
-public struct NoteWord: Sendable, Equatable {
+public struct NotePresenceUpdate: Sendable, Equatable {
     /// A position in the text: behind a scalar.
     public struct Place: Sendable, Equatable {
         /// The operation that inserted the scalar; `nil` for text that the sender has not
@@ -64,13 +64,13 @@ public struct NoteWord: Sendable, Equatable {
 
     /// What a device may hear that has not said that it has the note open.
     public var withoutWork: Self {
-        var word = self
-        (word.selection, word.draft) = (nil, nil)
-        return word
+        var update = self
+        (update.selection, update.draft) = (nil, nil)
+        return update
     }
 }
 
-extension NoteWord {
+extension NotePresenceUpdate {
     func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
         body.document(
             document, in: workspace,
@@ -112,11 +112,11 @@ extension SyncMessage {
         try body.key(exactly: 2)
         let document: DocumentID = try body.identifier32()
         try body.key(exactly: 3)
-        var word = NoteWord(document, try messageKey(from: &body))
+        var update = NotePresenceUpdate(document, try messageKey(from: &body))
         try body.key(exactly: 4)
-        word.isThere = try body.bool()
+        update.isThere = try body.bool()
         try body.key(exactly: 5)
-        word.asks = try body.bool()
+        update.asks = try body.bool()
         guard (5...8).contains(count) else { throw Malformed(.wrongKeys, at: start) }
         var last: UInt64 = 5
         for _ in 5..<count {
@@ -124,25 +124,27 @@ extension SyncMessage {
             let key = try body.key()
             guard key > last else { throw Malformed(.wrongKeys, at: place) }
             switch key {
-            case 6: word.selection = try selection(from: &body)
-            case 7: word.draft = try body.byteString(maxCount: Limits.noteWordDraftBytesMax)
-            case 8: word.lock = try body.uint()
+            case 6: update.selection = try selection(from: &body)
+            case 7: update.draft = try body.byteString(maxCount: Limits.noteWordDraftBytesMax)
+            case 8: update.lock = try body.uint()
             default: throw Malformed(.wrongKeys, at: place)
             }
             last = key
         }
-        return .note(workspace, word)
+        return .note(workspace, update)
     }
 
     private static func selection(
         from body: inout CBORDecoder
-    ) throws(Malformed) -> NoteWord.Selection {
+    ) throws(Malformed) -> NotePresenceUpdate.Selection {
         try body.arrayCount(exactly: 2)
         let start = try place(from: &body)
-        return NoteWord.Selection(from: start, to: try place(from: &body))
+        return NotePresenceUpdate.Selection(from: start, to: try place(from: &body))
     }
 
-    private static func place(from body: inout CBORDecoder) throws(Malformed) -> NoteWord.Place? {
+    private static func place(
+        from body: inout CBORDecoder
+    ) throws(Malformed) -> NotePresenceUpdate.Place? {
         try body.nullOr { (body) throws(Malformed) in
             try body.arrayCount(exactly: 2)
             let start = body.position
@@ -152,7 +154,8 @@ extension SyncMessage {
             }
             let offset = try body.uint(as: UInt32.self)
             guard offset <= UInt32(UInt16.max) else { throw Malformed(.outOfRange, at: start) }
-            return NoteWord.Place(bytes.isEmpty ? nil : MessageKey(of: bytes), offset: offset)
+            return NotePresenceUpdate.Place(
+                bytes.isEmpty ? nil : MessageKey(of: bytes), offset: offset)
         }
     }
 

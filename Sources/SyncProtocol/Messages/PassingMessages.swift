@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 /// A person's presence, as one of their devices reports it. It is valid as long as the link it came
 /// over.
-public struct PresenceWord: Sendable, Equatable {
+public struct PresenceUpdate: Sendable, Equatable {
     /// The person's choice of presence.
     public enum State: UInt64, CaseIterable, Sendable {
         case online = 0
@@ -40,7 +40,7 @@ public struct PresenceWord: Sendable, Equatable {
     }
 }
 
-extension PresenceWord {
+extension PresenceUpdate {
     func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
         body.map(count: 4 + [text != nil, emoji != nil, until != nil].count { $0 })
         body.workspace(workspace)
@@ -67,7 +67,7 @@ extension PresenceWord {
 
 /// How far a person has read a conversation, sent by one of their devices to another before the
 /// marker is written. The meaning is that of the register `read` of an own document.
-public struct ReadWord: Sendable, Equatable {
+public struct ReadMarkerUpdate: Sendable, Equatable {
     /// The conversation.
     public var conversation: ConversationName
     /// The last message read.
@@ -101,42 +101,42 @@ extension SyncMessage {
         let workspace = try body.workspace()
         try body.key(exactly: 2)
         let start = body.position
-        let bytes = try body.byteString(maxCount: ReadWord.bytesMax)
+        let bytes = try body.byteString(maxCount: ReadMarkerUpdate.bytesMax)
         guard
             case .own(.read(let conversation, let key, let frontier)) =
                 try ContentPayload(decoding: bytes)
         else { throw Malformed(.outOfRange, at: start) }
-        return .reading(workspace, ReadWord(conversation, upTo: key, frontier: frontier))
+        return .reading(workspace, ReadMarkerUpdate(conversation, upTo: key, frontier: frontier))
     }
 
     static func presence(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
         let count = try body.mapCount()
         let workspace = try body.workspace()
         try body.key(exactly: 2)
-        var word = PresenceWord(try body.code(PresenceWord.State.self))
+        var update = PresenceUpdate(try body.code(PresenceUpdate.State.self))
         var pairs = 2
         var key = try body.key()
         if key == 3 {
-            word.text = try text(Limits.presenceTextBytesMax, from: &body)
+            update.text = try text(Limits.presenceTextBytesMax, from: &body)
             key = try body.key()
             pairs += 1
         }
         if key == 4 {
-            word.emoji = try text(Limits.emojiBytesMax, from: &body)
+            update.emoji = try text(Limits.emojiBytesMax, from: &body)
             key = try body.key()
             pairs += 1
         }
         if key == 5 {
-            word.until = try body.uint()
+            update.until = try body.uint()
             key = try body.key()
             pairs += 1
         }
         let start = body.position
         guard key == 6, count == pairs + 2 else { throw Malformed(.wrongKeys, at: start) }
-        word.chosen = try body.uint()
+        update.chosen = try body.uint()
         try body.key(exactly: 7)
-        word.asks = try body.bool()
-        return .presence(workspace, word)
+        update.asks = try body.bool()
+        return .presence(workspace, update)
     }
 
     static func typing(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {

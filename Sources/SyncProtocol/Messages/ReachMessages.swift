@@ -2,7 +2,7 @@ import WorkspaceModel
 
 /// Changes in the set of devices that receive the sender's operations directly, so that nobody else
 /// announces those operations to them.
-public struct ReachWord: Sendable, Equatable {
+public struct ReachUpdate: Sendable, Equatable {
     /// Devices that are reached now, at most `Limits.reachNamesMax`.
     public var come: [DeviceName]
     /// Devices that are no longer reached, as many.
@@ -15,7 +15,7 @@ public struct ReachWord: Sendable, Equatable {
     }
 }
 
-extension ReachWord {
+extension ReachUpdate {
     func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
         body.map(count: 3)
         body.workspace(workspace)
@@ -34,6 +34,6 @@ extension SyncMessage {
         let come = try body.deviceNames(max: Limits.reachNamesMax)
         try body.key(exactly: 3)
         let gone = try body.deviceNames(max: Limits.reachNamesMax)
-        return .reach(workspace, ReachWord(come: come, gone: gone))
+        return .reach(workspace, ReachUpdate(come: come, gone: gone))
     }
 }

@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
 /// A buyer's payment receipt for a device of the issuer to check. Not stored, not relayed.
-public struct ReceiptWord: Sendable, Equatable {
+public struct ReceiptSubmission: Sendable, Equatable {
     /// Chosen by the sender, for the answer.
     public var number: UInt64
     /// The ledger.
@@ -52,7 +52,7 @@ public struct ReceiptResult: Sendable, Equatable {
     }
 }
 
-extension ReceiptWord {
+extension ReceiptSubmission {
     func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
         body.map(count: 5)
         body.workspace(workspace)
@@ -96,7 +96,7 @@ extension SyncMessage {
         }
         return .receipt(
             workspace,
-            ReceiptWord(number: number, ledger: ledger, order: order, receipt: receipt))
+            ReceiptSubmission(number: number, ledger: ledger, order: order, receipt: receipt))
     }
 
     static func receiptResult(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {

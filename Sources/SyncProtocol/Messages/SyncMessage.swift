@@ -56,21 +56,21 @@ public enum SyncMessage: Sendable, Equatable {
     /// 91: one requested payload.
     case payloadHave(PayloadHave)
     /// 92: the sender's presence. Not stored, not relayed. Peers that do not know it ignore it.
-    case presence(WorkspaceNumber, PresenceWord)
+    case presence(WorkspaceNumber, PresenceUpdate)
     /// 93: the sender is typing in this document. Not stored, not relayed.
     case typing(WorkspaceNumber, DocumentID)
     /// 94: how far the sender's person has read a conversation, for a device of the same person.
     /// Not relayed.
-    case reading(WorkspaceNumber, ReadWord)
+    case reading(WorkspaceNumber, ReadMarkerUpdate)
     /// 95: which address records the sender has, or requests. Peers that do not know it ignore it.
-    case book(WorkspaceNumber, BookWord)
+    case book(WorkspaceNumber, AddressBookUpdate)
     /// 96: which devices the sender reaches directly. Peers that do not know it ignore it.
-    case reach(WorkspaceNumber, ReachWord)
+    case reach(WorkspaceNumber, ReachUpdate)
     /// 97: the live state of the sender's person in a note. Not stored, not relayed. Peers that do
     /// not know it ignore it.
-    case note(WorkspaceNumber, NoteWord)
+    case note(WorkspaceNumber, NotePresenceUpdate)
     /// 98: a receipt for a device of the issuer to check. Peers that do not know it ignore it.
-    case receipt(WorkspaceNumber, ReceiptWord)
+    case receipt(WorkspaceNumber, ReceiptSubmission)
     /// 99: the result of that check.
     case receiptResult(WorkspaceNumber, ReceiptResult)
     /// 30: a keep-alive. One that is not an answer requests one.

@@ -35,7 +35,7 @@ struct ClaimTable: Sendable {
         /// The place under which a queue lists it.
         var listed: UInt64?
         /// Consecutive truncated answers that brought nothing useful.
-        var vainCount = 0
+        var futileCount = 0
         /// The peer found no common branch: the next pull sends samples.
         var needsSamples = false
         /// How far the peer's answers without news went: up to there both sides hold the same.
@@ -75,7 +75,7 @@ struct ClaimTable: Sendable {
     private static let wantedMax = 8
     /// The limits of consecutive useless answers: truncated ones, and those with operations that
     /// wait for what they cite.
-    static let vainMax = (cut: 3, waiting: 64)
+    static let futileMax = (cut: 3, waiting: 64)
     /// More than any log has, so that sums of claims cannot overflow.
     private static let behindMax: UInt64 = 1 << 40
 
@@ -197,21 +197,21 @@ struct ClaimTable: Sendable {
     }
 
     /// Counts a useless answer; `true` if it was the last one allowed.
-    mutating func isInVainAgain(_ log: LogName, most: Int) -> Bool {
-        claims[log]?.vainCount += 1
-        return (claims[log]?.vainCount ?? 0) >= most
+    mutating func isFutileAgain(_ log: LogName, most: Int) -> Bool {
+        claims[log]?.futileCount += 1
+        return (claims[log]?.futileCount ?? 0) >= most
     }
 
     /// Starts over with a log that was given up.
     mutating func begin(_ log: LogName) {
-        claims[log]?.vainCount = 0
+        claims[log]?.futileCount = 0
         claims[log]?.wanted = [:]
         causes.forget(log)
         set(.queued, of: log)
     }
 
     /// Resets the count of useless answers.
-    mutating func hasBroughtSome(_ log: LogName) { claims[log]?.vainCount = 0 }
+    mutating func hasBroughtSome(_ log: LogName) { claims[log]?.futileCount = 0 }
 
     /// Whether the peer claims branches of a log that were not pulled yet.
     func hasFresh(_ log: LogName) -> Bool { (claims[log]?.freshCount ?? 0) > 0 }

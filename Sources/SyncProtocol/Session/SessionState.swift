@@ -41,7 +41,7 @@ extension SyncSession {
         var expired: [Outstanding] = []
         /// When logs pulled by others are tried again, milliseconds, and how often that failed.
         var takeoverDeadline: UInt64?
-        var takeoversInVain = 0
+        var futileTakeovers = 0
         var lastRequest: RequestNumber = 0
         /// The approximate size of an operation in the last answer.
         var bytesPerOperation: Int?

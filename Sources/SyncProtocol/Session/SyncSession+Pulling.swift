@@ -125,7 +125,7 @@ extension SyncSession {
                     request: pulls.lastRequest, logs: logs, highest: highest,
                     before: .init(uniqueKeysWithValues: before), sent: now, bytesMax: most,
                     deadline: now + Outstanding.patienceMilliseconds))
-            pulls.takeoversInVain = 0
+            pulls.futileTakeovers = 0
             let pull = PullRequest(request: pulls.lastRequest, items: items, maxBytes: most)
             send(.pull(configuration.workspace, pull), .control)
         }
@@ -327,21 +327,21 @@ extension SyncSession {
             } else if isOthersTurn, stored.contains(log) {
                 leaveToOthers(log)
             } else if waiting.contains(log), pull.isComplete || !stored.contains(log) {
-                let isStuck = claims.isInVainAgain(log, most: ClaimTable.vainMax.waiting)
+                let isStuck = claims.isFutileAgain(log, most: ClaimTable.futileMax.waiting)
                 isStuck ? leave(log) : claims.set(.waiting, of: log)
             } else if isOfUse {
                 claims.set(.queued, of: log)
-            } else if pull.isComplete || blamesNext || isInVain(pull.answered[log], log, replica) {
+            } else if pull.isComplete || blamesNext || isFutile(pull.answered[log], log, replica) {
                 blamesNext = false
                 // Other claimed branches may still be useful.
                 claims.hasFresh(log) ? claims.set(.queued, of: log) : leave(log)
             } else if let last = pull.answered[log], claims.reaches(last, of: log) {
                 // It began before the common part, and had no room for more. A peer with nothing to
                 // offer could go on like that for the length of the log.
-                let isStuck = claims.isInVainAgain(log, most: ClaimTable.vainMax.waiting)
+                let isStuck = claims.isFutileAgain(log, most: ClaimTable.futileMax.waiting)
                 isStuck ? leave(log) : claims.set(.queued, of: log)
             } else if pull.answered[log] != nil,
-                claims.isInVainAgain(log, most: ClaimTable.vainMax.cut)
+                claims.isFutileAgain(log, most: ClaimTable.futileMax.cut)
             {
                 leave(log)
             } else {
@@ -366,14 +366,14 @@ extension SyncSession {
 
     /// Frequently for two seconds, then less often.
     private var takeoverInterval: UInt64 {
-        SourcePace.shortPatience << UInt64(min(max(pulls.takeoversInVain - 7, 0), 4))
+        SourcePace.shortPatience << UInt64(min(max(pulls.futileTakeovers - 7, 0), 4))
     }
 
     /// Tries again to pull what other sessions pull.
     mutating func takeOverWhenDue() {
         guard let due = pulls.takeoverDeadline, due <= now else { return }
         pulls.takeoverDeadline = nil
-        pulls.takeoversInVain += 1
+        pulls.futileTakeovers += 1
         // A busy session is in the way as well.
         guard pulls.outstanding.isEmpty else {
             pulls.takeoverDeadline = now + takeoverInterval
@@ -383,7 +383,7 @@ extension SyncSession {
     }
 
     /// Whether an answer brought operations of a log that were not accepted.
-    private func isInVain(_ last: UInt64?, _ log: LogName, _ replica: some Replica) -> Bool {
+    private func isFutile(_ last: UInt64?, _ log: LogName, _ replica: some Replica) -> Bool {
         guard let last else { return false }
         return !replica.branchTips(of: log).contains { $0.sequence >= last }
     }

@@ -81,7 +81,7 @@ extension Limits {
     /// Files that a listing considers, the newest of each channel.
     public static let filesListedMax = 10_000
     /// Long jobs on files at a time; each may hold a chunk of 16 MiB.
-    public static let fileErrandsMax = 256
+    public static let fileTasksMax = 256
     /// An offset in a file, or a length, given by a caller: what every JSON reader represents
     /// exactly.
     public static let filePositionMax: Int64 = (1 << 53) - 1

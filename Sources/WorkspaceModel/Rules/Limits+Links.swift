@@ -106,7 +106,7 @@ extension Limits {
     public static let dialsInFlightMax = 16
     /// How long a dial that nobody waits for takes a place, unless its result comes before: a name
     /// is looked up, and some of its addresses time out after ten seconds each.
-    public static let dialLetGoMilliseconds: UInt64 = 60_000
+    public static let abandonedDialMilliseconds: UInt64 = 60_000
     /// Addresses kept per device: several networks, some of them old.
     public static let addressesPerDeviceMax = 16
     /// Address records kept: one for every device of a large workspace, twice.
@@ -144,5 +144,5 @@ extension Limits {
     /// know this device as a member.
     public static let shownSecretsMax = 4
     /// Failed secrets that are allowed on one link: each is compared with all that open links.
-    public static let secretsShownInVainMax = 16
+    public static let unmatchedSecretsMax = 16
 }

@@ -35,7 +35,7 @@ extension Limits {
     public static let earlyNoticesMax = 1_024
     /// People whose addition to one document is reported as ineffective by a device: removed
     /// members can name any number.
-    public static let vainAdditionsToldMax = 1_024
+    public static let ineffectiveAdditionsToldMax = 1_024
     /// Members that one operation seats: as many as a workspace is designed for, in 42 KB.
     public static let privateSeatsMax = 2_000
     /// Names that one addition tells guests, in at most 140 KB.

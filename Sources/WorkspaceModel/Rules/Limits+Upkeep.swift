@@ -1,5 +1,5 @@
 extension Limits {
-    /// Stretches of one member's content that are remembered for their keys to be asked for. Honest
+    /// Ranges of one member's content that are remembered for their keys to be asked for. Honest
     /// people write under one key at a time: in each channel, and in the profile.
     public static let lackedKeysPerMemberMax = 64
 }

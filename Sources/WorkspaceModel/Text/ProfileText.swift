@@ -2,15 +2,17 @@
 public enum ProfileText {
     /// Whether a text is kept in that field as it is.
     public static func isKept(_ text: String, in field: ProfileChange.Field) -> Bool {
-        do throws(Misform) { return try checked(text, for: field) == text } catch { return false }
+        do throws(InvalidForm) { return try checked(text, for: field) == text } catch {
+            return false
+        }
     }
 
     /// The text as it is kept, `nil` for none, which is what blank text means.
     ///
-    /// - Throws: `Misform` for text that the field does not take.
+    /// - Throws: `InvalidForm` for text that the field does not take.
     public static func checked(
         _ typed: String, for field: ProfileChange.Field
-    ) throws(Misform) -> String? {
+    ) throws(InvalidForm) -> String? {
         let text = CheckedName.trimmed(typed)
         guard !text.isEmpty else { return nil }
         guard text.utf8.count <= Limits.profileFieldBytesMax else { throw .tooLong }
@@ -28,7 +30,7 @@ public enum ProfileText {
     }
 
     /// Why a text is not taken. The raw value is the word of `data.fields`.
-    public enum Misform: String, Error, Sendable {
+    public enum InvalidForm: String, Error, Sendable {
         /// More bytes than the field takes.
         case tooLong = "too_long"
         /// Not written as the field has to be.
@@ -39,7 +41,7 @@ public enum ProfileText {
 
     /// Digits alone, or `+` and digits: the Korean form (01 and 8 or 9 more), else E.164, which is
     /// `+` and 8 to 15 digits that do not begin with 0.
-    private static func phone(_ text: String) throws(Misform) -> String {
+    private static func phone(_ text: String) throws(InvalidForm) -> String {
         let isForeign = text.utf8.first == UInt8(ascii: "+")
         var digits = ""
         for scalar in text.unicodeScalars.dropFirst(isForeign ? 1 : 0) {
@@ -73,7 +75,7 @@ public enum ProfileText {
 
     /// In lower case. Local part: letters, digits and `._%+-`; at least two labels; the last one 2
     /// to 64 letters; at most 254 bytes.
-    private static func email(_ text: String) throws(Misform) -> String {
+    private static func email(_ text: String) throws(InvalidForm) -> String {
         guard text.utf8.count <= 254 else { throw .tooLong }
         let bytes = text.utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
         let parts = bytes.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
@@ -105,7 +107,7 @@ public enum ProfileText {
     /// What a picture's text begins with that names a blob. Only the program itself makes one.
     public static let blobScheme = "blob:"
 
-    private static func preset(_ text: String) throws(Misform) -> String {
+    private static func preset(_ text: String) throws(InvalidForm) -> String {
         if text.utf8.starts(with: blobScheme.utf8) { return text }
         guard let number = text.split(separator: ":").last.flatMap({ Int64($0) }),
             presets.contains(number), text == "preset:\(number)"

@@ -40,7 +40,7 @@ extension TextProblem: CustomStringConvertible {
 
 extension String {
     /// Whether there is a NUL in it, which no text of an operation has. Looks at all the bytes in
-    /// one stretch: `utf8.contains` asks for one after the other.
+    /// one range: `utf8.contains` asks for one after the other.
     var hasNUL: Bool {
         utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? utf8.contains(0)
     }

@@ -23,7 +23,9 @@ enum ArgumentText {
                 .badRequest,
                 "\(NodeError.quoted(name)) cannot be \(NodeError.quoted(text))",
                 hint: "it takes \(written(parameter.shape))", reason: "usage",
-                fields: [NodeError.Field(name: parameter.name, reason: Misfit.form.rawValue)])
+                fields: [
+                    NodeError.Field(name: parameter.name, reason: ParameterMismatch.form.rawValue)
+                ])
         }
         return value
     }
@@ -79,7 +81,10 @@ enum ArgumentText {
                     "'--\(parameter.flag)' cannot be \(NodeError.quoted(text))",
                     hint: "it takes \(Manual.times(ahead: parameter.isAhead))",
                     reason: "usage",
-                    fields: [NodeError.Field(name: parameter.name, reason: Misfit.form.rawValue)])
+                    fields: [
+                        NodeError.Field(
+                            name: parameter.name, reason: ParameterMismatch.form.rawValue)
+                    ])
             }
             values[parameter.name] = .integer(time)
         }

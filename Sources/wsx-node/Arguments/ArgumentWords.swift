@@ -74,7 +74,7 @@ struct ArgumentWords {
             }
         }
         if hint?.utf8.starts(with: "see 'wsx-node rpc --describe".utf8) == true {
-            let isMissing = error.fields.first?.reason == Misfit.missing.rawValue
+            let isMissing = error.fields.first?.reason == ParameterMismatch.missing.rawValue
             let words = command.line?.words.joined(separator: " ") ?? command.name
             hint = isMissing ? "usage: wsx-node \(command.usage)" : "wsx-node help \(words)"
         }

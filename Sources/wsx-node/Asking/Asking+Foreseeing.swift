@@ -74,7 +74,7 @@ extension Asking {
 
     /// Whether the node will certainly not carry out a command of this weight: it refuses it to the
     /// caller or for that person, or nothing would change.
-    func isSurelyVain(_ weight: CommandLineForm.Weight, for person: String?) -> Bool {
+    func isSurelyFutile(_ weight: CommandLineForm.Weight, for person: String?) -> Bool {
         var given = JSONObject()
         given["workspace"] = workspace.map { .string($0) }
         guard var client = try? client(), let place = try? client.call("workspace.get", given),

@@ -33,7 +33,7 @@ struct Asking: SessionPart {
             throw NodeError(
                 .badRequest, "this needs confirmation, and \(why)",
                 hint: "add --yes to confirm", reason: "usage",
-                fields: [.init(name: "yes", reason: Misfit.missing.rawValue)])
+                fields: [.init(name: "yes", reason: ParameterMismatch.missing.rawValue)])
         }
         let answer = io.ask(question.text) ?? ""
         let isMeant =

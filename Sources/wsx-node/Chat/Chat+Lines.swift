@@ -39,7 +39,7 @@ extension Chat {
         case .unread: try tellUnread()
         case .more(let action): try carryOut(action)
         case .quit: status = 0
-        case .misfit(let sentence): throw .usage(sentence)
+        case .mismatch(let sentence): throw .usage(sentence)
         }
     }
 

@@ -22,13 +22,13 @@ enum ChatLine: Equatable {
     case more(ChatAction)
     case quit
     /// An error in the line, as a sentence.
-    case misfit(String)
+    case mismatch(String)
 
     /// Whether it needs the daemon now: messages are kept for it instead.
     var asksDaemon: Bool {
         switch self {
         case .join, .direct, .who, .thread, .older, .react, .edit, .delete, .unread, .more: true
-        case .nothing, .say, .help, .answer, .quit, .misfit: false
+        case .nothing, .say, .help, .answer, .quit, .mismatch: false
         }
     }
 
@@ -126,7 +126,7 @@ enum ChatLine: Equatable {
         case "react" where !rest.isEmpty:
             return .react(message: first, emoji: withoutEnd(rest))
         default:
-            return ChatAction(word, trimmed).map { .more($0) } ?? .misfit(complaint(word))
+            return ChatAction(word, trimmed).map { .more($0) } ?? .mismatch(complaint(word))
         }
     }
 

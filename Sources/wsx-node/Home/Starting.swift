@@ -329,7 +329,7 @@ struct Starting: SessionPart {
 
     private static let nameMissing = NodeError(
         .badRequest, "a new home needs a name", hint: "add --name NAME", reason: "usage",
-        fields: [NodeError.Field(name: "name", reason: Misfit.missing.rawValue)])
+        fields: [NodeError.Field(name: "name", reason: ParameterMismatch.missing.rawValue)])
 
     private func identity(
         _ client: inout ControlClient, orNew name: String?, isNeeded: Bool

@@ -5,7 +5,7 @@ import WorkspaceModel
 extension Rendering {
     /// One event of a watched note: who changed what, at which scalar of the text.
     func noteEvent(_ event: JSONValue) -> String {
-        if !isJSON, !isPlain, let line = companyEvent(event) { return line }
+        if !isJSON, !isPlain, let line = presenceEvent(event) { return line }
         guard !isJSON, !isPlain, EventName(of: event) == .passing(.notePatch) else {
             return self.event(event)
         }
@@ -27,7 +27,7 @@ extension Rendering {
 
     /// Cursors and lock requests in a watched note, but not cursor movements caused by edits. `nil`
     /// for other events.
-    private func companyEvent(_ event: JSONValue) -> String? {
+    private func presenceEvent(_ event: JSONValue) -> String? {
         let data = event["data"]
         let words: String
         switch EventName(of: event) {

@@ -94,17 +94,17 @@ struct `A member who ended their own membership` {
     /// answered.
     @Test mutating func `can leave again after coming back`() throws {
         let start = story.heads
-        let vain = story.write("bob", after: start, .leave)
+        let futile = story.write("bob", after: start, .leave)
         let removal = story.write("root", after: start, .remove(member: story.member("bob")))
         let back = story.write(
             "root", after: [removal],
             .grant(
                 RoleGrant(
                     member: story.member("bob"), devices: [story.device("bob")], role: .member)))
-        _ = story.write("ann", after: [vain], .confirm([vain]))
+        _ = story.write("ann", after: [futile], .confirm([futile]))
         let last = story.write("bob", under: back, after: [back], .leave)
         try expect([last], areValid: true)
-        try expect([vain], areValid: false)
+        try expect([futile], areValid: false)
     }
 
     /// A stolen phone has left for its person, and was revoked by a laptop that had not heard of

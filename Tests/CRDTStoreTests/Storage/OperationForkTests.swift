@@ -97,7 +97,7 @@ struct `A forked log` {
             try store.operations.cut(branch, behind: nil)
         }
         try expectFound(in: store, but: Set(gone.dropFirst() + branches.dropFirst(20)))
-        #expect(try store.operations.branches(of: trunk.name).count <= CrowdedLogs.branchesMax)
+        #expect(try store.operations.branches(of: trunk.name).count <= ForkedLogIndex.branchesMax)
     }
 
     @Test func `gives each place to the branch that holds it`() throws {

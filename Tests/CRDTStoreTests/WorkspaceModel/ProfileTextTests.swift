@@ -37,7 +37,7 @@ struct `A field of a profile` {
         #expect(try ProfileText.checked(row.typed, for: row.field) == row.kept)
     }
 
-    static let refused: [(ProfileChange.Field, String, ProfileText.Misform)] = [
+    static let refused: [(ProfileChange.Field, String, ProfileText.InvalidForm)] = [
         (.phone, "123", .form), (.phone, "02-123-45678", .form), (.phone, "010-1234-56789", .form),
         (.phone, "010 1234 56a8", .form), (.phone, "+0123456789", .form),
         (.phone, "+1234567", .form),
@@ -57,9 +57,9 @@ struct `A field of a profile` {
 
     @Test(arguments: refused)
     func `is refused in every other`(
-        _ row: (field: ProfileChange.Field, typed: String, misform: ProfileText.Misform)
+        _ row: (field: ProfileChange.Field, typed: String, invalidForm: ProfileText.InvalidForm)
     ) {
-        #expect(throws: row.misform) { try ProfileText.checked(row.typed, for: row.field) }
+        #expect(throws: row.invalidForm) { try ProfileText.checked(row.typed, for: row.field) }
     }
 
     @Test(arguments: [

@@ -36,7 +36,7 @@ struct `A line of a conversation` {
     func `says what is wrong with a command, and never guesses`(
         _ row: (line: String, says: String)
     ) {
-        guard case .misfit(let sentence) = ChatLine(row.line) else {
+        guard case .mismatch(let sentence) = ChatLine(row.line) else {
             Issue.record("\(row.line) was taken")
             return
         }
@@ -47,7 +47,7 @@ struct `A line of a conversation` {
         for word in ChatLine.words {
             #expect(ChatLine.helpText(columns: 80).contains("/\(word.word)"))
             let given = word.word == "mute" ? "2h" : "a b"
-            if case .misfit(let sentence) = ChatLine("/\(word.word) \(given)") {
+            if case .mismatch(let sentence) = ChatLine("/\(word.word) \(given)") {
                 Issue.record("\(word.word): \(sentence)")
             }
         }

@@ -35,7 +35,7 @@ struct `The table of commands` {
     }
 
     /// Values that a shape refuses, with the word that says why.
-    private static func misfits(_ shape: ParameterShape) -> [(JSONValue, Misfit)] {
+    private static func mismatches(_ shape: ParameterShape) -> [(JSONValue, ParameterMismatch)] {
         switch shape {
         case .text(let bytes):
             let long = String(repeating: "x", count: bytes.upperBound + 1)
@@ -61,7 +61,7 @@ struct `The table of commands` {
         case .list(let element, let count):
             let long = [JSONValue](repeating: 0, count: count.upperBound + 1)
             return [("x", .type), (.array(long), .tooLong)]
-                + misfits(element).map { ([$0.0], $0.1) }
+                + mismatches(element).map { ([$0.0], $0.1) }
         case .location: return [(7, .form), ("91,0", .form), (["lat": 1], .form)]
         case .json: return []
         }
@@ -71,9 +71,9 @@ struct `The table of commands` {
     @Test func `refuses each parameter that is missing, of a wrong type or beyond its limit`() {
         for command in Command.methods {
             for parameter in command.remoteParameters {
-                var cases = Self.misfits(parameter.shape).map { (Optional($0.0), $0.1) }
+                var cases = Self.mismatches(parameter.shape).map { (Optional($0.0), $0.1) }
                 if parameter.isRequired { cases += [(nil, .missing), (.null, .missing)] }
-                for (value, misfit) in cases {
+                for (value, mismatch) in cases {
                     var given = command.example.objectValue ?? [:]
                     given[parameter.name] = value
                     let error = #expect(throws: NodeError.self, "\(command.name) \(parameter.name)")
@@ -82,13 +82,13 @@ struct `The table of commands` {
                     }
                     // What people write has an error of its own.
                     let isText =
-                        misfit == .tooLong && parameter.name == "text"
+                        mismatch == .tooLong && parameter.name == "text"
                         && ["message.send", "message.edit", "note.create", "note.edit"]
                             .contains(command.name)
                     #expect(error?.kind == (isText ? .tooLarge : .badRequest), "\(command.name)")
                     #expect(error?.reason == (isText ? "text.too_long" : "control.bad_param"))
                     #expect(
-                        error?.fields == [.init(name: parameter.name, reason: misfit.rawValue)],
+                        error?.fields == [.init(name: parameter.name, reason: mismatch.rawValue)],
                         "\(command.name) \(parameter.name)")
                 }
             }

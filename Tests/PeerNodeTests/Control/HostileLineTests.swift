@@ -101,7 +101,7 @@ struct `A hostile control line` {
     /// Case K05: a number is exactly the one that was written, or it is refused by its field.
     @Test(arguments: numbers.indices)
     func `with a strange number is refused by its field`(_ index: Int) throws {
-        let (number, misfit) = Self.numbers[index]
+        let (number, mismatch) = Self.numbers[index]
         var connection = ControlConnection(id: 1)
         let text =
             #"{"jsonrpc":"2.0","id":1,"method":"invite.list","params":{"limit":\#(number)}}"#
@@ -109,14 +109,14 @@ struct `A hostile control line` {
         let next = connection.nextRequest()
         let request = try #require(next)
         let node = TableNode()
-        guard let misfit else {
+        guard let mismatch else {
             _ = try request.run(on: node)
             #expect(node.asked == ["invites"])
             return
         }
         let error = #expect(throws: NodeError.self) { try request.run(on: node) }
         #expect(error?.reason == "control.bad_param")
-        #expect(error?.fields == [.init(name: "limit", reason: misfit)])
+        #expect(error?.fields == [.init(name: "limit", reason: mismatch)])
         #expect(node.asked.isEmpty)
     }
 

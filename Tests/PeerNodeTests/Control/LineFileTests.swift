@@ -180,7 +180,7 @@ struct `A file behind a line` {
         #expect(taken(&connection) == 5)
         connection.endOfInput()
         #expect(written(&connection).contains(#""reason":"file.too_short""#))
-        // The desk learns of it later, and nobody waits for that.
+        // The worker learns of it later, and nobody waits for that.
         connection.answer(call, .failure(NodeError(.conflict, "cut")))
         #expect(written(&connection) == "")
         #expect(connection.isFinished)

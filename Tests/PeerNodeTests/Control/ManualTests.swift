@@ -300,8 +300,8 @@ struct `The OpenRPC document` {
                 for (number, isTaken) in [
                     (low, true), (high, true), (low - 1, false), (high + 1, false),
                 ] {
-                    let misfit = parameter.shape.misfit(.integer(number))
-                    #expect((misfit == nil) == isTaken, "\(command.name) \(parameter.name)")
+                    let mismatch = parameter.shape.mismatch(.integer(number))
+                    #expect((mismatch == nil) == isTaken, "\(command.name) \(parameter.name)")
                     #expect(fits(.integer(number), schema) == isTaken)
                 }
             }

@@ -7,15 +7,15 @@ struct `The shape of a parameter` {
     struct Row: Sendable, CustomTestStringConvertible {
         let shape: ParameterShape
         let value: JSONValue
-        let misfit: Misfit?
+        let mismatch: ParameterMismatch?
         let testDescription: String
 
-        init(_ shape: ParameterShape, _ value: JSONValue, _ misfit: Misfit?) {
+        init(_ shape: ParameterShape, _ value: JSONValue, _ mismatch: ParameterMismatch?) {
             self.shape = shape
             self.value = value
-            self.misfit = misfit
+            self.mismatch = mismatch
             let shown = value.text.prefix(40)
-            testDescription = "\(shape.words): \(shown) is \(misfit?.rawValue ?? "taken")"
+            testDescription = "\(shape.words): \(shown) is \(mismatch?.rawValue ?? "taken")"
         }
     }
 
@@ -106,20 +106,20 @@ struct `The shape of a parameter` {
 
     @Test(arguments: texts + identifiers + references)
     func `takes text within its bounds and form`(_ row: Row) {
-        #expect(row.shape.misfit(row.value) == row.misfit)
+        #expect(row.shape.mismatch(row.value) == row.mismatch)
     }
 
     @Test(arguments: numbers + others + lists)
     func `takes what is of its type and within its bounds`(_ row: Row) {
-        #expect(row.shape.misfit(row.value) == row.misfit)
+        #expect(row.shape.mismatch(row.value) == row.mismatch)
     }
 
     @Test func `has stable words for what does not fit`() {
-        let words: [(Misfit, String)] = [
+        let words: [(ParameterMismatch, String)] = [
             (.missing, "missing"), (.unknown, "unknown"), (.type, "type"), (.empty, "empty"),
             (.tooLong, "too_long"), (.range, "range"), (.form, "form"),
         ]
-        for (misfit, word) in words { #expect(misfit.rawValue == word) }
+        for (mismatch, word) in words { #expect(mismatch.rawValue == word) }
     }
 
     // MARK: What is written about it

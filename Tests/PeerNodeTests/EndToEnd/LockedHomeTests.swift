@@ -50,7 +50,7 @@ extension EndToEnd {
             guard case .sealed(let sealed) = try IdentityFile(fileBytes: bytes) else {
                 throw HomeFileError("not sealed")
             }
-            let key = try sealed.stretch.key(of: SecretBytes(copying: Array(passphrase.utf8)))
+            let key = try sealed.derivation.key(of: SecretBytes(copying: Array(passphrase.utf8)))
             return try #require(try sealed.opened(under: key))
         }
 

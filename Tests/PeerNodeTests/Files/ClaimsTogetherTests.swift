@@ -8,11 +8,11 @@ import WorkspaceTestKit
 /// Pieces of small files, each of which asks for a claim: a flush of the disk.
 struct `Small files that come at about one time` {
     private let chunks = ChunkMemory()
-    private let desk: BlobDesk
+    private let worker: BlobWorker
 
     init() {
         let chunks = chunks
-        desk = BlobDesk(
+        worker = BlobWorker(
             places: MemoryFilePlaces(), store: { () throws(BlobError) -> any ChunkStore in chunks })
     }
 
@@ -26,11 +26,11 @@ struct `Small files that come at about one time` {
         return (BlobPiece(root: blob.root, number: 0, bytes: bytes[...]), blob)
     }
 
-    /// Hands a piece to the desk, and asks for a claim.
+    /// Hands a piece to the worker, and asks for a claim.
     private func bring(_ number: UInt64) throws -> BlobName {
         let (piece, blob) = try piece(number)
-        desk.take(.store(piece, of: blob, leaf: nil))
-        desk.take(.claim)
+        worker.take(.store(piece, of: blob, leaf: nil))
+        worker.take(.claim)
         return blob
     }
 
@@ -40,7 +40,7 @@ struct `Small files that come at about one time` {
 
     @Test func `are claimed once, behind all that came meanwhile`() throws {
         let blobs = try (1...4).map { try bring($0) }
-        let outcomes = desk.step()
+        let outcomes = worker.step()
         let claims = claims(outcomes)
         #expect(claims.count == 1)
         #expect(Set(claims.joined().map(\.blob)) == Set(blobs))
@@ -49,27 +49,27 @@ struct `Small files that come at about one time` {
             return
         }
         #expect(outcomes.count == blobs.count + 1)
-        #expect(!desk.hasWork)
+        #expect(!worker.hasWork)
     }
 
     @Test func `are claimed without what is removed in the same round`() throws {
         let (gone, kept) = (try bring(1), try bring(2))
-        desk.take(.remove(gone.root))
-        let claims = claims(desk.step())
+        worker.take(.remove(gone.root))
+        let claims = claims(worker.step())
         #expect(claims.map { $0.map(\.blob) } == [[kept]])
     }
 
     @Test func `are all reported if the disk fails`() throws {
         _ = try (1...3).map { try bring($0) }
         chunks.claimFailure = .disk(call: "syncfs", number: 5)
-        let failures = desk.step().filter { if case .unclaimed = $0 { true } else { false } }
+        let failures = worker.step().filter { if case .unclaimed = $0 { true } else { false } }
         #expect(failures.count == 1)
     }
 
     @Test func `are claimed by the next round, where they come later`() throws {
         let first = try bring(1)
-        #expect(claims(desk.step()).map { $0.map(\.blob) } == [[first]])
+        #expect(claims(worker.step()).map { $0.map(\.blob) } == [[first]])
         let second = try bring(2)
-        #expect(claims(desk.step()).map { $0.map(\.blob) } == [[second]])
+        #expect(claims(worker.step()).map { $0.map(\.blob) } == [[second]])
     }
 }

@@ -68,7 +68,7 @@ struct `What is known of files` {
         let call = scene.bob.call("blob.holders", ["blob": blob(message)])
         scene.world.run(for: 500)
         #expect(heard == [.want(BlobWant(root: root))])
-        scene.bob.host?.core.files.forgetErrands(of: UInt64(scene.bob.startCount))
+        scene.bob.host?.core.files.forgetTasks(of: UInt64(scene.bob.startCount))
         #expect(scene.bob.ask("cache.stat") != nil)
         scene.world.run(for: 500)
         #expect(heard.last == .cancel(root, pieces: nil))

@@ -7,10 +7,10 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 struct `Files that go over a connection` {
-    /// A desk, and the connection that it works for.
-    private final class Desk {
+    /// A worker, and the connection that it works for.
+    private final class Worker {
         let chunks = ChunkMemory()
-        let desk: BlobDesk
+        let worker: BlobWorker
         private let key = BlobKey(using: SeededRandom(seed: 5))
         private(set) var given: [UInt8] = []
         /// Of the largest part that was given at once.
@@ -21,15 +21,15 @@ struct `Files that go over a connection` {
 
         init() {
             let chunks = chunks
-            desk = BlobDesk(
+            worker = BlobWorker(
                 places: MemoryFilePlaces(),
                 store: { () throws(BlobError) -> any ChunkStore in chunks })
         }
 
-        /// Has the desk do all it can without the connection.
+        /// Has the worker do all it can without the connection.
         func run() {
-            while desk.hasWork {
-                for outcome in desk.step() {
+            while worker.hasWork {
+                for outcome in worker.step() {
                     guard case .portion(let portion) = outcome else {
                         outcomes.append(outcome)
                         continue
@@ -50,13 +50,13 @@ struct `Files that go over a connection` {
         func put(
             _ bytes: [UInt8], announced: Int? = nil, part: Int
         ) -> Result<PutContents, BlobError>? {
-            let errand = ErrandID(number: 1)
+            let task = TaskID(number: 1)
             outcomes = []
-            desk.take(
-                .receive(errand, byteCount: UInt64(announced ?? bytes.count), key: key, for: 7))
+            worker.take(
+                .receive(task, byteCount: UInt64(announced ?? bytes.count), key: key, for: 7))
             run()
             for start in stride(from: 0, to: bytes.count, by: part) where result == nil {
-                desk.take(.goOn(errand, Array(bytes[start..<min(start + part, bytes.count)])))
+                worker.take(.goOn(task, Array(bytes[start..<min(start + part, bytes.count)])))
                 run()
             }
             return result
@@ -67,15 +67,15 @@ struct `Files that go over a connection` {
             return nil
         }
 
-        /// Reads a range, as fast as the desk gives it.
+        /// Reads a range, as fast as the worker gives it.
         func read(_ contents: SavedContents, _ range: Range<UInt64>) -> [UInt8] {
-            let errand = ErrandID(number: 2)
+            let task = TaskID(number: 2)
             (given, largest, outcomes) = ([], 0, [])
-            desk.take(.stream(errand, contents, range, for: 7))
+            worker.take(.stream(task, contents, range, for: 7))
             run()
             while !isOver {
                 let count = given.count
-                desk.take(.goOn(errand, []))
+                worker.take(.goOn(task, []))
                 run()
                 guard given.count > count else { break }
             }
@@ -103,74 +103,74 @@ struct `Files that go over a connection` {
     func `are uploaded and read as they were, in any parts`(size: Int) throws {
         let bytes = FileScene.bytes(size, seed: UInt64(size) + 1)
         for part in [1_000, 65_536, 262_128, 2_000_000] {
-            let desk = Desk()
-            let put = try #require(try desk.put(bytes, part: part)?.get(), "\(part)")
+            let worker = Worker()
+            let put = try #require(try worker.put(bytes, part: part)?.get(), "\(part)")
             #expect(put.start == Array(bytes.prefix(BlobLimits.magicBytesMax)))
-            #expect(desk.read(desk.contents(of: put), 0..<UInt64(size)) == bytes)
+            #expect(worker.read(worker.contents(of: put), 0..<UInt64(size)) == bytes)
         }
     }
 
     @Test func `are read a chunk at a time, and no chunk that is not needed`() throws {
         let bytes = FileScene.bytes(1_000_000, seed: 3)
-        let desk = Desk()
-        let put = try #require(try desk.put(bytes, part: 300_000)?.get())
+        let worker = Worker()
+        let put = try #require(try worker.put(bytes, part: 300_000)?.get())
         guard case .blob(let blob) = put.place else {
             Issue.record("it is no blob")
             return
         }
-        let contents = desk.contents(of: put)
+        let contents = worker.contents(of: put)
         let size = UInt64(blob.shape.plaintextBytesPerChunk)
         for range in [
             0..<1, size - 1..<size + 1, size..<size * 2, 999_999..<1_000_000, 5..<999_000,
             500..<500,
         ] as [Range<UInt64>] {
             #expect(
-                desk.read(contents, range)
+                worker.read(contents, range)
                     == Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), "\(range)")
-            #expect(desk.largest <= blob.shape.plaintextBytesPerChunk)
+            #expect(worker.largest <= blob.shape.plaintextBytesPerChunk)
         }
-        desk.chunks.damage(chunk: 1, of: blob.root, byte: 9)
-        #expect(desk.read(contents, 0..<10) == Array(bytes[..<10]), "chunk 1 is not looked at")
-        #expect(desk.read(contents, size..<size + 1) == [])
-        #expect(!desk.wasCut, "nothing was announced")
-        #expect(desk.read(contents, 0..<1_000_000) == Array(bytes[..<Int(size)]))
-        #expect(desk.wasCut && desk.isOver)
+        worker.chunks.damage(chunk: 1, of: blob.root, byte: 9)
+        #expect(worker.read(contents, 0..<10) == Array(bytes[..<10]), "chunk 1 is not looked at")
+        #expect(worker.read(contents, size..<size + 1) == [])
+        #expect(!worker.wasCut, "nothing was announced")
+        #expect(worker.read(contents, 0..<1_000_000) == Array(bytes[..<Int(size)]))
+        #expect(worker.wasCut && worker.isOver)
     }
 
     @Test func `rest until their connection goes on`() throws {
         let bytes = FileScene.bytes(1_000_000, seed: 4)
-        let desk = Desk()
-        let put = try #require(try desk.put(bytes, part: 300_000)?.get())
-        let first = ErrandID(number: 2)
-        desk.desk.take(.stream(first, desk.contents(of: put), 0..<1_000_000, for: 7))
-        desk.run()
-        let count = desk.given.count
-        #expect(count > 0 && count < 300_000 && !desk.desk.hasWork)
-        desk.desk.take(.goOn(ErrandID(number: 9), []))
-        desk.run()
-        #expect(desk.given.count == count, "that was somebody else's")
-        desk.desk.take(.abandon(first))
-        desk.desk.take(.goOn(first, []))
-        desk.run()
-        #expect(desk.given.count == count && !desk.desk.hasWork)
+        let worker = Worker()
+        let put = try #require(try worker.put(bytes, part: 300_000)?.get())
+        let first = TaskID(number: 2)
+        worker.worker.take(.stream(first, worker.contents(of: put), 0..<1_000_000, for: 7))
+        worker.run()
+        let count = worker.given.count
+        #expect(count > 0 && count < 300_000 && !worker.worker.hasWork)
+        worker.worker.take(.goOn(TaskID(number: 9), []))
+        worker.run()
+        #expect(worker.given.count == count, "that was somebody else's")
+        worker.worker.take(.abandon(first))
+        worker.worker.take(.goOn(first, []))
+        worker.run()
+        #expect(worker.given.count == count && !worker.worker.hasWork)
     }
 
     @Test func `leave nothing behind where they are longer, cut short or too much`() {
         let bytes = FileScene.bytes(900_000, seed: 6)
-        let long = Desk()
+        let long = Worker()
         #expect(long.put(bytes, announced: 800_000, part: 70_000)?.failure == .tooLong)
         #expect(long.chunks.byteCount == 0)
-        let short = Desk()
+        let short = Worker()
         #expect(short.put(Array(bytes[..<700_000]), announced: 900_000, part: 70_000) == nil)
         #expect(short.chunks.byteCount > 0)
-        short.desk.take(.abandon(ErrandID(number: 1)))
+        short.worker.take(.abandon(TaskID(number: 1)))
         short.run()
         #expect(short.chunks.byteCount == 0)
-        let full = Desk()
+        let full = Worker()
         full.chunks.byteCountMax = 600_000
         #expect(full.put(bytes, part: 70_000)?.failure == .noSpace)
         #expect(full.chunks.byteCount == 0)
-        let small = Desk()
+        let small = Worker()
         #expect(small.put([1, 2, 3, 4], announced: 3, part: 4)?.failure == .tooLong)
         #expect(small.put([1, 2], announced: 3, part: 4) == nil)
     }
@@ -246,8 +246,8 @@ struct `Files that go over a connection` {
         let call = ada.call("blob.put", ["bytes": 500_000, "name": "a/plan.bin"])
         scene.world.run(for: 100)
         for half in [bytes[..<250_000], bytes[250_000...]] {
-            let errand = try #require(ada.blobs.portions.last?.errand)
-            ada.pass(Array(half), for: errand)
+            let task = try #require(ada.blobs.portions.last?.task)
+            ada.pass(Array(half), for: task)
             scene.world.run(for: 100)
         }
         scene.world.run(for: 1_000)

@@ -9,7 +9,7 @@ struct `A node's loop and files over HTTP` {
     /// Plays a core that takes one file and gives it back.
     private final class Core {
         private let key = BlobKey(using: SeededRandom(seed: 1))
-        private var calls: [ErrandID: CallID] = [:]
+        private var calls: [TaskID: CallID] = [:]
         private(set) var put: PutContents?
         private(set) var failure: BlobError?
         private(set) var ended = 0
@@ -54,8 +54,8 @@ struct `A node's loop and files over HTTP` {
             return []
         }
 
-        private func id(of call: CallID) -> ErrandID {
-            let id = ErrandID(number: call.connection)
+        private func id(of call: CallID) -> TaskID {
+            let id = TaskID(number: call.connection)
             calls[id] = call
             return id
         }

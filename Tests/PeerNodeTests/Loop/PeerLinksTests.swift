@@ -6,11 +6,11 @@ import WorkspaceModel
 
 /// Links and dials on a clock that the test controls.
 struct `The links to peers` {
-    private let desk: Desk
+    private let fixture: Fixture
 
-    init() throws { desk = try Desk() }
+    init() throws { fixture = try Fixture() }
 
-    private final class Desk {
+    private final class Fixture {
         let driver: NodeDriver
         let links: PeerLinks
         var inputs: [String] = []
@@ -55,53 +55,53 @@ struct `The links to peers` {
 
     @Test(arguments: ["", ":1", "[::1", "127.0.0.1:0", "127.0.0.1:65536", "a b", "h:"])
     func `are not dialled at what is no address`(_ address: String) throws {
-        desk.links.dial(number: 4, address: address, now: 0)
-        desk.takeInputs()
-        #expect(desk.inputs == ["failed 4 bad_address"])
-        #expect(desk.links.nextDeadline == nil)
+        fixture.links.dial(number: 4, address: address, now: 0)
+        fixture.takeInputs()
+        #expect(fixture.inputs == ["failed 4 bad_address"])
+        #expect(fixture.links.nextDeadline == nil)
     }
 
     @Test func `are dialled at each address of a name until one answers`() throws {
         let dead = try TCPListener(anyLoopbackPort).address
         let alive = try TCPListener(anyLoopbackPort)
-        desk.links.dial(number: 4, address: "localhost", now: 0)
-        desk.links.resolved(
+        fixture.links.dial(number: 4, address: "localhost", now: 0)
+        fixture.links.resolved(
             .init(id: 4, output: .success([dead, dead, alive.address])), now: 0)
-        try desk.work { !desk.inputs.isEmpty }
-        #expect(desk.inputs == ["dialled 4 \(alive.address)"])
-        #expect(desk.links.count == 1 && desk.links.nextDeadline == nil)
+        try fixture.work { !fixture.inputs.isEmpty }
+        #expect(fixture.inputs == ["dialled 4 \(alive.address)"])
+        #expect(fixture.links.count == 1 && fixture.links.nextDeadline == nil)
         // The same answer again belongs to no dial any more.
-        desk.links.resolved(.init(id: 4, output: .success([dead])), now: 0)
-        #expect(desk.links.nextDeadline == nil && !desk.links.hasInputs)
+        fixture.links.resolved(.init(id: 4, output: .success([dead])), now: 0)
+        #expect(fixture.links.nextDeadline == nil && !fixture.links.hasInputs)
     }
 
     @Test func `fail with the word of the last address, or of the name`() throws {
         let dead = try TCPListener(anyLoopbackPort).address
-        desk.links.dial(number: 1, address: "\(dead)", now: 0)
-        try desk.work { desk.inputs.count == 1 }
-        #expect(desk.inputs == ["failed 1 refused"])
+        fixture.links.dial(number: 1, address: "\(dead)", now: 0)
+        try fixture.work { fixture.inputs.count == 1 }
+        #expect(fixture.inputs == ["failed 1 refused"])
         for (number, output) in [
             (UInt64(2), LookedUp.success([])),
             (3, .failure(NameResolution.Failure(host: "h", number: -2))),
         ] {
-            desk.links.dial(number: number, address: "localhost", now: 0)
-            desk.links.resolved(.init(id: number, output: output), now: 0)
+            fixture.links.dial(number: number, address: "localhost", now: 0)
+            fixture.links.resolved(.init(id: number, output: output), now: 0)
         }
-        desk.takeInputs()
-        #expect(desk.inputs.dropFirst() == ["failed 2 no_address", "failed 3 no_such_name"])
+        fixture.takeInputs()
+        #expect(fixture.inputs.dropFirst() == ["failed 2 no_address", "failed 3 no_such_name"])
     }
 
     @Test func `give up all dials and questions when the network goes`() throws {
         let listener = try TCPListener(anyLoopbackPort)
-        desk.links.dial(number: 9, address: "localhost", now: 0)
-        desk.links.dial(number: 2, address: "\(listener.address)", now: 0)
-        #expect(desk.links.nextDeadline == PeerLinks.dialMilliseconds)
-        desk.links.dropDials()
-        desk.takeInputs()
-        #expect(desk.inputs == ["failed 2 suspended", "failed 9 suspended"])
-        #expect(desk.links.nextDeadline == nil)
-        desk.links.resolved(.init(id: 9, output: .success([listener.address])), now: 0)
-        #expect(desk.links.nextDeadline == nil, "an answer that comes late is not followed")
+        fixture.links.dial(number: 9, address: "localhost", now: 0)
+        fixture.links.dial(number: 2, address: "\(listener.address)", now: 0)
+        #expect(fixture.links.nextDeadline == PeerLinks.dialMilliseconds)
+        fixture.links.dropDials()
+        fixture.takeInputs()
+        #expect(fixture.inputs == ["failed 2 suspended", "failed 9 suspended"])
+        #expect(fixture.links.nextDeadline == nil)
+        fixture.links.resolved(.init(id: 9, output: .success([listener.address])), now: 0)
+        #expect(fixture.links.nextDeadline == nil, "an answer that comes late is not followed")
     }
 
     @Test func `take with a connection what was sent with it`() throws {
@@ -110,83 +110,84 @@ struct `The links to peers` {
         #expect(other.flush(now: 0) == nil)
         var patience = try Patience()
         try patience.wait(for: own.descriptor)
-        desk.links.accept(own, now: 0)
-        desk.takeInputs()
-        #expect(desk.inputs == ["accepted", "received 66"])
+        fixture.links.accept(own, now: 0)
+        fixture.takeInputs()
+        #expect(fixture.inputs == ["accepted", "received 66"])
         // Nothing was written to it, so nothing of it stays: the other side is told at once.
-        let id = try #require(desk.ids.first)
+        let id = try #require(fixture.ids.first)
         #expect(own.hasWritten == false)
-        desk.links.close(id, now: 0)
-        #expect(desk.links.count == 0)
+        fixture.links.close(id, now: 0)
+        #expect(fixture.links.count == 0)
     }
 
     @Test func `tell what is left of what was written, once a flush`() throws {
         let (own, other) = try makeLinks()
-        desk.links.accept(own, now: 0)
-        desk.takeInputs()
-        let id = try #require(desk.ids.first)
-        desk.links.write(id, [1, 2, 3], now: 0)
-        desk.links.write(id, [4], now: 0)
-        desk.links.write(LinkID(999), [5], now: 0)
-        desk.links.flush(now: 0)
-        desk.links.flush(now: 0)
-        desk.takeInputs()
-        #expect(desk.inputs == ["accepted", "unsent 0"])
-        desk.links.close(id, now: 0)
-        desk.links.close(id, now: 0)
-        #expect(desk.links.count == 0)
+        fixture.links.accept(own, now: 0)
+        fixture.takeInputs()
+        let id = try #require(fixture.ids.first)
+        fixture.links.write(id, [1, 2, 3], now: 0)
+        fixture.links.write(id, [4], now: 0)
+        fixture.links.write(LinkID(999), [5], now: 0)
+        fixture.links.flush(now: 0)
+        fixture.links.flush(now: 0)
+        fixture.takeInputs()
+        #expect(fixture.inputs == ["accepted", "unsent 0"])
+        fixture.links.close(id, now: 0)
+        fixture.links.close(id, now: 0)
+        #expect(fixture.links.count == 0)
         let received = try other.receiveAll(ReadBuffer())
         #expect(received.bytes == [1, 2, 3, 4] && received.end == .finished)
-        desk.takeInputs()
-        #expect(desk.inputs.count == 2, "who closes a link is not told that it is closed")
+        fixture.takeInputs()
+        #expect(fixture.inputs.count == 2, "who closes a link is not told that it is closed")
     }
 
     @Test func `do not tell that all has left where that is known`() throws {
         let (own, other) = try makeLinks()
-        desk.links.accept(own, now: 0)
-        desk.takeInputs()
-        let id = try #require(desk.ids.first)
+        fixture.links.accept(own, now: 0)
+        fixture.takeInputs()
+        let id = try #require(fixture.ids.first)
         var asked: [LinkID] = []
         func flush(isNoted: Bool) {
-            desk.links.flush(
+            fixture.links.flush(
                 now: 0,
                 isNoted: {
                     asked += $0
                     return isNoted
                 })
         }
-        desk.links.write(id, [1, 2, 3], now: 0)
+        fixture.links.write(id, [1, 2, 3], now: 0)
         flush(isNoted: true)
         flush(isNoted: true)
-        #expect(asked == [id] && !desk.links.hasInputs)
-        desk.links.write(id, [4], now: 0)
+        #expect(asked == [id] && !fixture.links.hasInputs)
+        fixture.links.write(id, [4], now: 0)
         flush(isNoted: false)
-        desk.takeInputs()
-        #expect(asked == [id, id] && desk.inputs == ["accepted", "unsent 0"])
+        fixture.takeInputs()
+        #expect(asked == [id, id] && fixture.inputs == ["accepted", "unsent 0"])
         // More than the kernel takes while the other side does not read.
-        desk.links.write(id, [UInt8](repeating: 7, count: 8 << 20), now: 0)
+        fixture.links.write(id, [UInt8](repeating: 7, count: 8 << 20), now: 0)
         flush(isNoted: true)
-        #expect(asked == [id, id] && desk.links.hasInputs)
+        #expect(asked == [id, id] && fixture.links.hasInputs)
         // There is a turn anyway, which hears of this one, too.
         let pair = try makeLinks()
-        desk.links.accept(pair.0, now: 0)
-        desk.takeInputs()
-        desk.inputs = []
-        desk.links.write(id, [8], now: 0)
-        desk.links.write(try #require(desk.ids.last), [9], now: 0)
+        fixture.links.accept(pair.0, now: 0)
+        fixture.takeInputs()
+        fixture.inputs = []
+        fixture.links.write(id, [8], now: 0)
+        fixture.links.write(try #require(fixture.ids.last), [9], now: 0)
         flush(isNoted: true)
-        desk.takeInputs()
-        #expect(asked == [id, id] && desk.inputs.count == 2 && desk.inputs.last == "unsent 0")
+        fixture.takeInputs()
+        #expect(
+            asked == [id, id] && fixture.inputs.count == 2 && fixture.inputs.last == "unsent 0")
         #expect(other.receive(byteCountMax: 4, into: ReadBuffer()).bytes == [1, 2, 3, 4])
         #expect(pair.1.receive(byteCountMax: 4, into: ReadBuffer()).bytes == [9])
     }
 
     @Test func `are given more without a turn while they take it`() throws {
         let (own, other) = try makeLinks()
-        desk.links.accept(own, now: 0)
-        desk.takeInputs()
-        let id = try #require(desk.ids.first)
-        desk.inputs = []
+        fixture.links.accept(own, now: 0)
+        fixture.takeInputs()
+        let id = try #require(fixture.ids.first)
+        fixture.inputs = []
         var (asked, waiting) = ([Int](), 3)
         func more(_ link: LinkID, _ unsent: Int) -> [UInt8]? {
             #expect(link == id)
@@ -195,36 +196,36 @@ struct `The links to peers` {
             waiting -= 1
             return [UInt8](repeating: UInt8(waiting), count: 1_000)
         }
-        desk.links.write(id, [9], now: 0)
-        desk.links.flush(now: 0, more: more)
-        desk.takeInputs()
-        #expect(asked == [0, 0, 0, 0] && desk.inputs == ["unsent 0"])
+        fixture.links.write(id, [9], now: 0)
+        fixture.links.flush(now: 0, more: more)
+        fixture.takeInputs()
+        #expect(asked == [0, 0, 0, 0] && fixture.inputs == ["unsent 0"])
         let sent: [UInt8] = [9] + [2, 1, 0].flatMap { [UInt8](repeating: $0, count: 1_000) }
         #expect(other.receive(byteCountMax: 10_000, into: ReadBuffer()).bytes == sent)
         // More than the kernel takes: who knows what is left asks for no turn, and goes on with it later.
-        desk.links.write(id, [UInt8](repeating: 7, count: 8 << 20), now: 0)
-        desk.links.flush(now: 0) { _, unsent in unsent > 0 ? [] : nil }
-        #expect(!desk.links.hasInputs && desk.links.hasUnsent)
-        let watched = try desk.driver.poller.wait(timeoutMilliseconds: 0)
+        fixture.links.write(id, [UInt8](repeating: 7, count: 8 << 20), now: 0)
+        fixture.links.flush(now: 0) { _, unsent in unsent > 0 ? [] : nil }
+        #expect(!fixture.links.hasInputs && fixture.links.hasUnsent)
+        let watched = try fixture.driver.poller.wait(timeoutMilliseconds: 0)
         #expect(watched.isEmpty, "the kernel has no room")
         other.abandon()
-        try desk.work {
-            desk.links.flush(now: 0) { _, _ in [] }
-            return desk.inputs.last == "closed"
+        try fixture.work {
+            fixture.links.flush(now: 0) { _, _ in [] }
+            return fixture.inputs.last == "closed"
         }
     }
 
     @Test func `leave with the kernel all that was written, when they are closed`() throws {
         let (own, other) = try makeLinks()
-        desk.links.accept(own, now: 0)
-        desk.takeInputs()
-        let id = try #require(desk.ids.first)
+        fixture.links.accept(own, now: 0)
+        fixture.takeInputs()
+        let id = try #require(fixture.ids.first)
         // More than the kernel takes while the other side does not read.
-        desk.links.write(id, [UInt8](repeating: 7, count: 1 << 20), now: 0)
-        desk.links.flush(now: 0)
-        desk.takeInputs()
-        #expect(desk.inputs != ["accepted", "unsent 0"])
-        desk.links.close(id, now: 0)
+        fixture.links.write(id, [UInt8](repeating: 7, count: 1 << 20), now: 0)
+        fixture.links.flush(now: 0)
+        fixture.takeInputs()
+        #expect(fixture.inputs != ["accepted", "unsent 0"])
+        fixture.links.close(id, now: 0)
         let received = try other.receiveAll(ReadBuffer())
         #expect(received.bytes.count == 1 << 20 && received.end == .finished)
     }
@@ -232,54 +233,54 @@ struct `The links to peers` {
     @Test func `are read in turn, none twice before the others`() throws {
         let pairs = try (0..<3).map { _ in try makeLinks() }
         for pair in pairs {
-            desk.links.accept(pair.0, now: 0)
+            fixture.links.accept(pair.0, now: 0)
             pair.1.write([UInt8](repeating: 7, count: 1_000), now: 0)
             pair.1.flush(now: 0)
         }
-        desk.takeInputs()
-        desk.inputs = []
+        fixture.takeInputs()
+        fixture.inputs = []
         var order: [LinkID] = []
         let deadline = MonotonicClock.milliseconds() + patienceMilliseconds
         while order.count < 3 {
             try #require(MonotonicClock.milliseconds() < deadline)
-            for ready in try desk.driver.poller.wait(timeoutMilliseconds: 20) {
-                _ = desk.links.handle(ready, now: 0)
+            for ready in try fixture.driver.poller.wait(timeoutMilliseconds: 20) {
+                _ = fixture.links.handle(ready, now: 0)
             }
             // Room for one link a turn.
-            desk.links.readAll(byteCountMax: 1, now: 0)
-            for case .received(let id, let bytes) in desk.links.takeInputs() {
+            fixture.links.readAll(byteCountMax: 1, now: 0)
+            for case .received(let id, let bytes) in fixture.links.takeInputs() {
                 #expect(bytes.count == 1_000)
                 order.append(id)
             }
         }
-        #expect(Set(order) == Set(desk.ids) && order.count == 3)
+        #expect(Set(order) == Set(fixture.ids) && order.count == 3)
     }
 
     @Test func `are read a few times for a frame that comes byte by byte`() throws {
         let (own, other) = try makeLinks()
-        desk.links.accept(own, now: 0)
+        fixture.links.accept(own, now: 0)
         let hint = [UInt8](repeating: 9, count: 16)
         let frame = [0, 200] + [UInt8](repeating: 7, count: 200)
         for byte in hint + frame {
             other.write([byte], now: 0)
             #expect(other.flush(now: 0) == nil)
-            for ready in try desk.driver.poller.wait(timeoutMilliseconds: 0) {
-                _ = desk.links.handle(ready, now: 0)
+            for ready in try fixture.driver.poller.wait(timeoutMilliseconds: 0) {
+                _ = fixture.links.handle(ready, now: 0)
             }
-            desk.links.readAll(byteCountMax: 1 << 20, now: 0)
+            fixture.links.readAll(byteCountMax: 1 << 20, now: 0)
         }
-        desk.takeInputs()
+        fixture.takeInputs()
         // The first byte, the rest of the hint, the two bytes of the length, the frame.
-        #expect(desk.inputs.filter { $0.hasPrefix("received") }.count <= 5)
+        #expect(fixture.inputs.filter { $0.hasPrefix("received") }.count <= 5)
         // The end is told though a frame has begun.
         other.write([0, 9, 1], now: 0)
         other.finishWriting(now: 0)
-        try desk.work { desk.inputs.last == "closed" }
+        try fixture.work { fixture.inputs.last == "closed" }
     }
 
     @Test func `are read after a moment where the kernel gathers more than comes`() throws {
         let (own, other) = try makeLinks()
-        desk.links.accept(own, now: 0)
+        fixture.links.accept(own, now: 0)
         other.write([UInt8](repeating: 0, count: 60_000), now: 0)
         other.flush(now: 0)
         // Much comes first, then less than the kernel waits for, which says no more of it then.
@@ -288,12 +289,12 @@ struct `The links to peers` {
         while count < 60_000 {
             try #require(MonotonicClock.milliseconds() < deadline)
             now += Limits.gatheredBulkMilliseconds
-            for ready in try desk.driver.poller.wait(timeoutMilliseconds: 0) {
-                _ = desk.links.handle(ready, now: now)
+            for ready in try fixture.driver.poller.wait(timeoutMilliseconds: 0) {
+                _ = fixture.links.handle(ready, now: now)
             }
-            desk.links.passTime(now: now)
-            desk.links.readAll(byteCountMax: 1 << 20, now: now)
-            for case .received(_, let bytes) in desk.links.takeInputs() { count += bytes.count }
+            fixture.links.passTime(now: now)
+            fixture.links.readAll(byteCountMax: 1 << 20, now: now)
+            for case .received(_, let bytes) in fixture.links.takeInputs() { count += bytes.count }
         }
         #expect(count == 60_000)
     }
@@ -301,36 +302,36 @@ struct `The links to peers` {
     @Test func `are left alone while they are busy, and read later`() throws {
         for _ in 0..<2 {
             let pair = try makeLinks()
-            desk.links.accept(pair.0, now: 0)
+            fixture.links.accept(pair.0, now: 0)
             pair.1.write([7, 7], now: 0)
             pair.1.flush(now: 0)
         }
-        desk.takeInputs()
-        desk.inputs = []
-        let busy = try #require(desk.ids.first)
+        fixture.takeInputs()
+        fixture.inputs = []
+        let busy = try #require(fixture.ids.first)
         var order: [LinkID] = []
         let deadline = MonotonicClock.milliseconds() + patienceMilliseconds
         while order.count < 2 {
             try #require(MonotonicClock.milliseconds() < deadline)
-            for ready in try desk.driver.poller.wait(timeoutMilliseconds: 20) {
-                _ = desk.links.handle(ready, now: 0)
+            for ready in try fixture.driver.poller.wait(timeoutMilliseconds: 20) {
+                _ = fixture.links.handle(ready, now: 0)
             }
-            desk.links.readAll(byteCountMax: 1 << 20, but: order.isEmpty ? [busy] : [], now: 0)
-            for case .received(let id, _) in desk.links.takeInputs() { order.append(id) }
+            fixture.links.readAll(byteCountMax: 1 << 20, but: order.isEmpty ? [busy] : [], now: 0)
+            for case .received(let id, _) in fixture.links.takeInputs() { order.append(id) }
         }
-        #expect(order == [desk.ids[1], busy])
+        #expect(order == [fixture.ids[1], busy])
     }
 
     @Test func `that are lost are told once, after their last bytes`() throws {
         let (own, other) = try makeLinks()
-        desk.links.accept(own, now: 0)
+        fixture.links.accept(own, now: 0)
         other.write([1, 2], now: 0)
         other.finishWriting(now: 0)
-        try desk.work { desk.inputs.contains("closed") }
-        #expect(desk.inputs == ["accepted", "received 2", "closed"])
-        #expect(desk.links.count == 0 && !desk.links.hasUnsent)
-        desk.links.write(try #require(desk.ids.first), [1], now: 0)
-        desk.links.flush(now: 0)
-        #expect(!desk.links.hasInputs)
+        try fixture.work { fixture.inputs.contains("closed") }
+        #expect(fixture.inputs == ["accepted", "received 2", "closed"])
+        #expect(fixture.links.count == 0 && !fixture.links.hasUnsent)
+        fixture.links.write(try #require(fixture.ids.first), [1], now: 0)
+        fixture.links.flush(now: 0)
+        #expect(!fixture.links.hasInputs)
     }
 }

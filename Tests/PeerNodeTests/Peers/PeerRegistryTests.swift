@@ -144,7 +144,7 @@ struct `The registry of peers` {
                 #expect(registry.dialsDue(now: now).count == Limits.dialsInFlightMax)
                 registry.networkChanged(now: now)
                 #expect(registry.dialsDue(now: now).isEmpty)
-                now += Limits.dialLetGoMilliseconds
+                now += Limits.abandonedDialMilliseconds
                 #expect(registry.nextDeadline == now)
             }
         }

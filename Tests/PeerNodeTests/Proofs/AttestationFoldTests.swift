@@ -6,15 +6,15 @@ import WorkspaceTestKit
 
 /// Which attestation counts: compared with a second definition, in any order of arrival.
 struct `Of many attestations` {
-    typealias Word = AttestationBook.Word
+    typealias Assertion = AttestationBook.Assertion
 
     private static let people = (0..<5).map { MemberID([UInt8](repeating: UInt8($0), count: 16)) }
     private static let values = ["a@example.org", "b@example.org"]
 
     /// Words of all kinds: by verifiers and others, about themselves and others, taken back, citing some
     /// that came before, valid and not, in two branches of each author and under two grants.
-    private static func words(_ count: Int, _ random: inout SeededGenerator) -> [Word] {
-        var words: [Word] = []
+    private static func assertions(_ count: Int, _ random: inout SeededGenerator) -> [Assertion] {
+        var assertions: [Assertion] = []
         var clocks: [Int64: UInt64] = [:]
         for number in 0..<count {
             let author = random.below(people.count)
@@ -25,11 +25,11 @@ struct `Of many attestations` {
             let member = people[random.below(people.count)]
             let proof: Attestation.Proof? =
                 random.oneIn(4) ? nil : .init(values[random.below(values.count)], by: .letter)
-            let cited = words.filter { $0.said.member == member && random.oneIn(2) }
+            let cited = assertions.filter { $0.said.member == member && random.oneIn(2) }
                 .prefix(Limits.dependenciesMax).map(\.id)
             let id = OperationID(random.bytes(32))
-            words.append(
-                Word(
+            assertions.append(
+                Assertion(
                     id: id, timestamp: HybridTimestamp(rawValue: clock),
                     arrival: Int64(number), author: people[author],
                     grant: OperationID(
@@ -39,97 +39,101 @@ struct `Of many attestations` {
                         incarnation: 1), branch: branch, sequence: UInt64(number), cited: cited,
                     said: Attestation(member, .email, proof), isValid: !random.oneIn(5)))
         }
-        return words
+        return assertions
     }
 
-    /// Up to where what stands in each stretch was written by a verifier.
+    /// Up to where what stands in each range was written by a verifier.
     private static func bounds(
-        _ words: [Word], _ random: inout SeededGenerator
-    ) -> [AttestationBook.Stretch: UInt64] {
-        var bounds: [AttestationBook.Stretch: UInt64] = [:]
-        for word in words where bounds[word.stretch] == nil && !random.oneIn(3) {
-            bounds[word.stretch] =
-                random.oneIn(2) ? .max : UInt64(random.below(words.count))
+        _ assertions: [Assertion], _ random: inout SeededGenerator
+    ) -> [AttestationBook.VerdictRange: UInt64] {
+        var bounds: [AttestationBook.VerdictRange: UInt64] = [:]
+        for assertion in assertions where bounds[assertion.range] == nil && !random.oneIn(3) {
+            bounds[assertion.range] =
+                random.oneIn(2) ? .max : UInt64(random.below(assertions.count))
         }
         return bounds
     }
 
     private static func findings(
-        _ words: [Word], _ bounds: [AttestationBook.Stretch: UInt64],
+        _ assertions: [Assertion], _ bounds: [AttestationBook.VerdictRange: UInt64],
         of members: some Sequence<MemberID>, verifiers: Set<MemberID>, max: Int = 64
     ) -> [AttestationBook.Place: AttestationBook.Finding] {
         var book = AttestationBook(max: max)
-        for word in words { book.take(word) }
+        for assertion in assertions { book.take(assertion) }
         book.settle()
         return book.findings(
-            of: members, isVerifier: verifiers.contains, bound: { bounds[$0.stretch] })
+            of: members, isVerifier: verifiers.contains, bound: { bounds[$0.range] })
     }
 
     // MARK: The second definition
 
-    private static func later(_ one: Word, _ other: Word) -> Bool {
+    private static func later(_ one: Assertion, _ other: Assertion) -> Bool {
         (one.timestamp.rawValue, one.id) > (other.timestamp.rawValue, other.id)
     }
 
     /// W-73 and W-74.
     private static func stands(
-        _ word: Word, _ bounds: [AttestationBook.Stretch: UInt64]
+        _ assertion: Assertion, _ bounds: [AttestationBook.VerdictRange: UInt64]
     ) -> Bool {
-        guard word.isValid else { return false }
-        if word.author == word.said.member { return word.said.proof == nil }
-        return bounds[word.stretch].map { word.sequence <= $0 } ?? false
+        guard assertion.isValid else { return false }
+        if assertion.author == assertion.said.member { return assertion.said.proof == nil }
+        return bounds[assertion.range].map { assertion.sequence <= $0 } ?? false
     }
 
     /// W-75: of those of each author so many.
     private static func chosen(
-        _ member: MemberID, _ words: [Word], _ bounds: [AttestationBook.Stretch: UInt64], max: Int
-    ) -> Word? {
-        let standing = words.filter { $0.said.member == member && stands($0, bounds) }
-        let all = standing.filter { word in
-            standing.count { $0.author == word.author && later($0, word) } < max
+        _ member: MemberID, _ assertions: [Assertion],
+        _ bounds: [AttestationBook.VerdictRange: UInt64],
+        max: Int
+    ) -> Assertion? {
+        let standing = assertions.filter { $0.said.member == member && stands($0, bounds) }
+        let all = standing.filter { assertion in
+            standing.count { $0.author == assertion.author && later($0, assertion) } < max
         }
-        let heads = all.filter { word in !all.contains { $0.cited.contains(word.id) } }
-        return heads.first { word in !heads.contains { later($0, word) } }
+        let heads = all.filter { assertion in !all.contains { $0.cited.contains(assertion.id) } }
+        return heads.first { assertion in !heads.contains { later($0, assertion) } }
     }
 
     /// The rules as PROTOCOL.md has them, 3.9, one after the other.
     private static func defined(
-        _ words: [Word], _ bounds: [AttestationBook.Stretch: UInt64], verifiers: Set<MemberID>,
+        _ assertions: [Assertion], _ bounds: [AttestationBook.VerdictRange: UInt64],
+        verifiers: Set<MemberID>,
         members: Set<MemberID>, max: Int
     ) -> [MemberID: (id: OperationID, state: AttestationBook.State)] {
         var found: [MemberID: (id: OperationID, state: AttestationBook.State)] = [:]
         for member in members {
-            if let word = chosen(member, words, bounds, max: max) {
-                guard let value = word.said.proof?.value else {
-                    found[member] = (word.id, .withdrawn)
+            if let assertion = chosen(member, assertions, bounds, max: max) {
+                guard let value = assertion.said.proof?.value else {
+                    found[member] = (assertion.id, .withdrawn)
                     continue
                 }
                 // W-97.
-                guard verifiers.contains(word.author) else {
-                    found[member] = (word.id, .verifierGone)
+                guard verifiers.contains(assertion.author) else {
+                    found[member] = (assertion.id, .verifierGone)
                     continue
                 }
                 // W-76.
                 let isSecond = members.contains { other in
                     guard other != member,
-                        let rival = chosen(other, words, bounds, max: max),
+                        let rival = chosen(other, assertions, bounds, max: max),
                         verifiers.contains(rival.author), rival.said.proof?.value == value
                     else { return false }
-                    return later(word, rival)
+                    return later(assertion, rival)
                 }
-                found[member] = (word.id, isSecond ? .taken : .valid)
+                found[member] = (assertion.id, isSecond ? .taken : .valid)
                 continue
             }
-            // What is shown where nobody who said something might: of each stretch the last so many.
-            let rest = words.filter { word in
-                word.said.member == member && word.isValid && word.said.proof != nil
-                    && word.author != member
-                    && words.count {
-                        $0.isValid && $0.said.member == member && $0.stretch == word.stretch
-                            && $0.sequence > word.sequence
+            // What is shown where nobody who said something might: of each range the last so many.
+            let rest = assertions.filter { assertion in
+                assertion.said.member == member && assertion.isValid && assertion.said.proof != nil
+                    && assertion.author != member
+                    && assertions.count {
+                        $0.isValid && $0.said.member == member && $0.range == assertion.range
+                            && $0.sequence > assertion.sequence
                     } < max
             }
-            if let last = rest.first(where: { word in !rest.contains { later($0, word) } }) {
+            if let last = rest.first(where: { assertion in !rest.contains { later($0, assertion) } }
+            ) {
                 found[member] = (last.id, .verifierGone)
             }
         }
@@ -139,30 +143,30 @@ struct `Of many attestations` {
     @Test(arguments: Seeds.explore(60))
     func `the same counts by both definitions, in every order`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let words = Self.words(1 + random.below(24), &random)
+        let assertions = Self.assertions(1 + random.below(24), &random)
         let verifiers = Set(Self.people.prefix(1 + random.below(3)))
         let members = Set(Self.people.filter { _ in !random.oneIn(4) })
         let max = random.oneIn(2) ? 2 : 64
-        let bounds = Self.bounds(words, &random)
+        let bounds = Self.bounds(assertions, &random)
         let wanted = Self.defined(
-            words, bounds, verifiers: verifiers, members: members, max: max)
+            assertions, bounds, verifiers: verifiers, members: members, max: max)
         for _ in 0..<4 {
             var book = AttestationBook(max: max)
-            for word in words.shuffled(using: &random) {
-                book.take(word)
+            for assertion in assertions.shuffled(using: &random) {
+                book.take(assertion)
                 // Known again, with another verdict first and then its own.
                 if random.oneIn(3) {
-                    book.take(word.judged(!word.isValid))
+                    book.take(assertion.judged(!assertion.isValid))
                     if random.oneIn(2) { book.settle() }
-                    book.take(word)
+                    book.take(assertion)
                 }
             }
             book.settle()
             let found = book.findings(
-                of: members, isVerifier: verifiers.contains, bound: { bounds[$0.stretch] })
+                of: members, isVerifier: verifiers.contains, bound: { bounds[$0.range] })
             #expect(Set(found.keys.map(\.member)) == Set(wanted.keys))
             for (place, finding) in found {
-                #expect(finding.word.id == wanted[place.member]?.id)
+                #expect(finding.assertion.id == wanted[place.member]?.id)
                 #expect(finding.state == wanted[place.member]?.state)
             }
         }
@@ -171,18 +175,18 @@ struct `Of many attestations` {
     @Test(arguments: Seeds.explore(20))
     func `what is redacted says nothing`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let words = Self.words(16, &random)
-        let gone = words.filter { _ in random.oneIn(3) }
+        let assertions = Self.assertions(16, &random)
+        let gone = assertions.filter { _ in random.oneIn(3) }
         var book = AttestationBook(max: 2)
-        for word in words { book.take(word) }
-        for word in gone {
+        for assertion in assertions { book.take(assertion) }
+        for assertion in gone {
             let (first, second) = (
-                book.remove(storedAt: word.arrival), book.remove(storedAt: word.arrival)
+                book.remove(storedAt: assertion.arrival), book.remove(storedAt: assertion.arrival)
             )
             #expect(first && !second)
         }
         var rest = AttestationBook(max: 2)
-        for word in words where !gone.contains(word) { rest.take(word) }
+        for assertion in assertions where !gone.contains(assertion) { rest.take(assertion) }
         let verifiers: Set<MemberID> = [Self.people[0], Self.people[1]]
         book.settle()
         rest.settle()
@@ -192,20 +196,21 @@ struct `Of many attestations` {
                     of: Self.people, isVerifier: verifiers.contains, bound: { _ in .max }))
     }
 
-    /// Who is a verifier now decides whether the register's word counts, and never which one it is.
+    /// Who is a verifier now decides whether the register's assertion counts, and never which one
+    /// it is.
     @Test(arguments: Seeds.explore(40))
     func `none comes back when the verifier of a newer one leaves`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let words = Self.words(1 + random.below(24), &random)
-        let bounds = Self.bounds(words, &random)
+        let assertions = Self.assertions(1 + random.below(24), &random)
+        let bounds = Self.bounds(assertions, &random)
         let everybody = Self.findings(
-            words, bounds, of: Self.people, verifiers: Set(Self.people))
+            assertions, bounds, of: Self.people, verifiers: Set(Self.people))
         let left = Set(Self.people.filter { _ in random.oneIn(2) })
-        let found = Self.findings(words, bounds, of: Self.people, verifiers: left)
-        #expect(found.mapValues(\.word) == everybody.mapValues(\.word))
+        let found = Self.findings(assertions, bounds, of: Self.people, verifiers: left)
+        #expect(found.mapValues(\.assertion) == everybody.mapValues(\.assertion))
         #expect(found.mapValues(\.heads) == everybody.mapValues(\.heads))
         for finding in found.values where finding.state == .valid || finding.state == .taken {
-            #expect(left.contains(finding.word.author))
+            #expect(left.contains(finding.assertion.author))
         }
     }
 
@@ -213,20 +218,20 @@ struct `Of many attestations` {
     @Test(arguments: Seeds.explore(40))
     func `none is overridden by somebody who could not verify when they wrote`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let words = Self.words(1 + random.below(24), &random)
-        let bounds = Self.bounds(words, &random)
+        let assertions = Self.assertions(1 + random.below(24), &random)
+        let bounds = Self.bounds(assertions, &random)
         let max = random.oneIn(2) ? 2 : 64
         let verifiers = Set(Self.people.filter { _ in !random.oneIn(4) })
         let found = Self.findings(
-            words, bounds, of: Self.people, verifiers: verifiers, max: max)
+            assertions, bounds, of: Self.people, verifiers: verifiers, max: max)
         let without = Self.findings(
-            words.filter { Self.stands($0, bounds) }, bounds, of: Self.people,
+            assertions.filter { Self.stands($0, bounds) }, bounds, of: Self.people,
             verifiers: verifiers, max: max)
         #expect(found.filter { !$0.value.heads.isEmpty } == without)
     }
 }
 
-extension AttestationBook.Word {
+extension AttestationBook.Assertion {
     /// The same with another verdict.
     fileprivate func judged(_ isValid: Bool) -> Self {
         Self(

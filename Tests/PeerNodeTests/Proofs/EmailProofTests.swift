@@ -171,20 +171,20 @@ struct `The proof of an address` {
         for _ in 0..<most {
             #expect(budget.wait(for: member, at: 7) == 0)
             budget.note(member, at: 7)
-            budget.noteVain(member)
+            budget.noteFailed(member)
         }
         #expect(budget.wait(for: member, at: 8) == hour - 1)
         #expect(budget.wait(for: MemberID([UInt8](repeating: 2, count: 16)), at: 8) == 0)
         var busy = LetterBudget(ofOne: most, inAll: 2)
         for _ in 0..<2 {
             busy.note(member, at: 7)
-            busy.noteVain(member)
+            busy.noteFailed(member)
         }
         #expect(busy.wait(for: nil, at: 8) == hour - 1)
         #expect(busy.wait(for: nil, at: 7 + hour) == 0)
         #expect(budget.wait(for: member, at: 7 + hour) == 0)
         // What was never noted is not given back.
-        budget.noteVain(member)
+        budget.noteFailed(member)
         #expect(budget.wait(for: member, at: 8 + hour) == 0)
     }
 

@@ -175,7 +175,7 @@ struct `A token` {
         #expect(TokenQuestion(line: []) == nil && TokenQuestion(line: Array("{}".utf8)) == nil)
         var verdicts: [TokenVerdict] =
             TokenFault.allCases.map { .failure(.refused($0)) }
-            + TokenTrouble.allCases.map { .failure(.unchecked($0)) }
+            + TokenCheckError.allCases.map { .failure(.unchecked($0)) }
         verdicts.append(.account(.init(subject: "s", name: "n", email: "e", expiry: 7)))
         verdicts.append(.account(.init(subject: "s", expiry: 7)))
         for verdict in verdicts { #expect(TokenVerdict(line: verdict.line) == verdict) }

@@ -332,7 +332,7 @@ struct `A verified address` {
             let words = try node.workspace().people.attestations.values(
                 .init(bob, .email), by: cleo)
             #expect(words.map(\.isValid) == [true, true])
-            #expect(Set(words.map(\.stretch)).count == 1)
+            #expect(Set(words.map(\.range)).count == 1)
             let list = try node.ok("attestation.list").items
             #expect(list.map { $0["value"] } == [.string(Self.address)])
             #expect(list.map { $0["state"] } == ["valid"])

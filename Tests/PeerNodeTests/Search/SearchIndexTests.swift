@@ -325,12 +325,12 @@ extension MemorySearchFiles {
     }
 }
 
-struct `The desk of search` {
+struct `The search worker` {
     let files = MemorySearchFiles()
     private let store = StoreID([UInt8](repeating: 7, count: 16))
 
-    private func run(_ work: SearchJob.Work, on desk: SearchDesk) -> SearchOutcome.Result {
-        desk.run(SearchJob(generation: 1, work: work)).result
+    private func run(_ work: SearchJob.Work, on worker: SearchWorker) -> SearchOutcome.Result {
+        worker.run(SearchJob(generation: 1, work: work)).result
     }
 
     @Test func `rebuilds what is broken, silently`() throws {
@@ -338,8 +338,8 @@ struct `The desk of search` {
         try other.execute("CREATE TABLE somebody(x); INSERT INTO somebody VALUES(1)")
         try other.setSchemaVersion(9)
         try files.replace(with: other.serialized())
-        let desk = SearchDesk(files)
-        guard case .opened(let through) = run(.open(.file(store), arrival: 5), on: desk) else {
+        let worker = SearchWorker(files)
+        guard case .opened(let through) = run(.open(.file(store), arrival: 5), on: worker) else {
             Issue.record("not opened")
             return
         }
@@ -349,27 +349,27 @@ struct `The desk of search` {
 
     @Test func `says so when there can be no index`() {
         files.failures = 2
-        let desk = SearchDesk(files)
-        guard case .failed = run(.open(.file(store), arrival: 5), on: desk),
-            case .failed = run(.write(SearchBatch(through: 1)), on: desk)
+        let worker = SearchWorker(files)
+        guard case .failed = run(.open(.file(store), arrival: 5), on: worker),
+            case .failed = run(.write(SearchBatch(through: 1)), on: worker)
         else {
             Issue.record("no failure")
             return
         }
-        guard case .opened = run(.open(.file(store), arrival: 5), on: desk) else {
+        guard case .opened = run(.open(.file(store), arrival: 5), on: worker) else {
             Issue.record("not opened later")
             return
         }
     }
 
     @Test func `has no file for a home with a passphrase`() {
-        let desk = SearchDesk(files)
-        _ = run(.open(.file(store), arrival: 0), on: desk)
+        let worker = SearchWorker(files)
+        _ = run(.open(.file(store), arrival: 0), on: worker)
         #expect(!files.bytes.isEmpty)
-        _ = run(.open(.memory, arrival: 0), on: desk)
+        _ = run(.open(.memory, arrival: 0), on: worker)
         #expect(files.bytes.isEmpty)
-        _ = run(.open(.file(store), arrival: 0), on: desk)
-        _ = run(.close, on: desk)
+        _ = run(.open(.file(store), arrival: 0), on: worker)
+        _ = run(.close, on: worker)
         #expect(files.bytes.isEmpty)
     }
 }

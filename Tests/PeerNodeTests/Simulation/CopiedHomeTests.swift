@@ -109,7 +109,7 @@ struct `A home that runs twice` {
         let first = core.session.storeIdentity?.store
         let link = try #require(core.links.network.ordered.first)
         try core.syncing.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
-        #expect(link.session.isInitiator && !link.hadCompany)
+        #expect(link.session.isInitiator && !link.hadParallelLink)
         scene.world.run(for: 1_000)
         _ = scene.ada.ask("node.status")
         #expect(core.session.storeIdentity?.store != first)
@@ -124,7 +124,7 @@ struct `A home that runs twice` {
         for isHeard in [true, false, true] {
             let before = core.session.storeIdentity?.store
             scene.world.run(for: 3_700_000)
-            let link = try #require(core.links.network.ordered.first { !$0.hadCompany })
+            let link = try #require(core.links.network.ordered.first { !$0.hadParallelLink })
             try core.syncing.received(
                 .error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
             scene.world.run(for: 1_000)

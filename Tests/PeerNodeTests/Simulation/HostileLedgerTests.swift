@@ -138,7 +138,8 @@ struct `A member who cheats in a ledger` {
         // Receipts for orders that are not Mallory's.
         link.send(
             .receipt(
-                1, ReceiptWord(number: 1, ledger: ledger.document, order: order, receipt: "r")))
+                1, ReceiptSubmission(number: 1, ledger: ledger.document, order: order, receipt: "r")
+            ))
         scene.world.run(for: 5_000)
         link.close()
         try scene.expectHonestPeace()

@@ -37,7 +37,7 @@ extension Workspace {
             ]
             return """
                 \(place) \(channel.publicID) \(name) \(channel.name ?? "") \(channel.topic ?? "") \
-                \(channel.isArchived) \(channel.circle?.roles.count ?? 0) \(found) \
+                \(channel.isArchived) \(channel.privateMembership?.roles.count ?? 0) \(found) \
                 \(index.channel(channel.number)?.publicID ?? "") \(hasTwin(channel))
                 """
         }

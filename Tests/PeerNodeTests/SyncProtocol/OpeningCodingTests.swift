@@ -114,11 +114,11 @@ struct `An opening message` {
         for (entries, wants, isTaken) in [
             (0, 0, true), (2_048, 256, true), (2_049, 0, false), (0, 257, false),
         ] {
-            let entry = BookWord.Entry(SyncMessageSamples.device, at: .max)
+            let entry = AddressBookUpdate.Entry(SyncMessageSamples.device, at: .max)
             let message = SyncMessage.book(
                 .max,
-                BookWord(
-                    .zero, entries: [BookWord.Entry](repeating: entry, count: entries),
+                AddressBookUpdate(
+                    .zero, entries: [AddressBookUpdate.Entry](repeating: entry, count: entries),
                     wants: [DeviceName](repeating: entry.name, count: wants)))
             let decoded = try? SyncMessage.decoded(message.encoded())
             #expect((decoded == message) == isTaken, "\(entries) and \(wants)")
@@ -130,7 +130,7 @@ struct `An opening message` {
             let name = DeviceName(of: SyncMessageSamples.device)
             let message = SyncMessage.reach(
                 .max,
-                ReachWord(
+                ReachUpdate(
                     come: [DeviceName](repeating: name, count: come),
                     gone: [DeviceName](repeating: name, count: gone)))
             let decoded = try? SyncMessage.decoded(message.encoded())

@@ -83,7 +83,7 @@ struct `A sync message` {
     @Test func `has a reading of as many logs as one marker names, and of no more`() throws {
         func bytes(_ logs: Int) -> [UInt8] {
             let counts = (0..<logs).map { (UInt64.max - UInt64($0), UInt64.max) }
-            var word = SyncMessageSamples.readWord
+            var word = SyncMessageSamples.readMarkerUpdate
             word.frontier = ReadFrontier(Dictionary(uniqueKeysWithValues: counts))
             return SyncMessage.reading(.max, word).encoded()
         }

@@ -29,11 +29,11 @@ enum SyncMessageSamples {
 
     static let claim = ClaimName([UInt8](repeating: 0xc1, count: 16))
 
-    static let readWord = {
+    static let readMarkerUpdate = {
         guard let conversation = ConversationName([UInt8](repeating: 0xc0, count: 16)) else {
             preconditionFailure("16 bytes")
         }
-        return ReadWord(
+        return ReadMarkerUpdate(
             conversation,
             upTo: MessageKey(
                 timestamp: HybridTimestamp(rawValue: 7), idPrefix: 0x0808_0808_0808_0808),
@@ -231,40 +231,40 @@ enum SyncMessageSamples {
             name: "presence",
             message: .presence(
                 2,
-                PresenceWord(
+                PresenceUpdate(
                     .busy, text: "hi", emoji: "+", until: 24, chosen: 7, asks: true)),
             golden: "92 a7 0102 0202 03 62 6869 04 61 2b 05 1818 06 07 07 f5"),
         Sample(
-            name: "plain presence", message: .presence(2, PresenceWord(.online)),
+            name: "plain presence", message: .presence(2, PresenceUpdate(.online)),
             golden: "92 a4 0102 0200 0600 07 f4"),
         Sample(
             name: "typing", message: .typing(2, tip.log.document),
             golden: "93 a2 0102 02 5820 d0*32"),
         Sample(
-            name: "reading", message: .reading(2, readWord),
+            name: "reading", message: .reading(2, readMarkerUpdate),
             golden: "94 a2 0102 02 582e 82 05 a3 01 50 c0*16 02 82 07 48 08*8 "
                 + "03 81 82 48 01*8 03"),
         Sample(
             name: "book",
             message: .book(
                 2,
-                BookWord(
+                AddressBookUpdate(
                     Identifier16([UInt8](repeating: 0xb0, count: 16)),
                     entries: [.init(device, at: 7)], wants: [DeviceName(of: device)])),
             golden: "95 a4 0102 0250 b0*16 03 81 82 48 de*8 07 04 81 48 de*8"),
         Sample(
             name: "book without a list",
-            message: .book(2, BookWord(Identifier16([UInt8](repeating: 0xb0, count: 16)))),
+            message: .book(2, AddressBookUpdate(Identifier16([UInt8](repeating: 0xb0, count: 16)))),
             golden: "95 a2 0102 0250 b0*16"),
         Sample(
             name: "reach",
-            message: .reach(2, ReachWord(come: [DeviceName(of: device)], gone: [])),
+            message: .reach(2, ReachUpdate(come: [DeviceName(of: device)], gone: [])),
             golden: "96 a3 0102 02 81 48 de*8 03 80"),
         Sample(
             name: "note",
             message: .note(
                 2,
-                NoteWord(
+                NotePresenceUpdate(
                     tip.log.document, noteKey, asks: true,
                     selection: .init(from: nil, to: .init(noteKey, offset: 7)), draft: [1, 2],
                     lock: 24)),
@@ -274,20 +274,20 @@ enum SyncMessageSamples {
             name: "note with a place in the draft",
             message: .note(
                 2,
-                NoteWord(
+                NotePresenceUpdate(
                     tip.log.document, noteKey,
                     selection: .init(from: .init(nil, offset: 0), to: .init(nil, offset: 24)))),
             golden: "97 a6 0102 02 5820 d0*32 03 50 08*16 04 f5 05 f4 "
                 + "06 82 82 40 00 82 40 1818"),
         Sample(
             name: "note that is closed",
-            message: .note(2, NoteWord(tip.log.document, noteKey, isThere: false)),
+            message: .note(2, NotePresenceUpdate(tip.log.document, noteKey, isThere: false)),
             golden: "97 a5 0102 02 5820 d0*32 03 50 08*16 04 f4 05 f4"),
         Sample(
             name: "receipt",
             message: .receipt(
                 2,
-                ReceiptWord(
+                ReceiptSubmission(
                     number: 7, ledger: tip.log.document,
                     order: MessageKey(
                         timestamp: HybridTimestamp(rawValue: 9), idPrefix: 0x0808_0808_0808_0808),

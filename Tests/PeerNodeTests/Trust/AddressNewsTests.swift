@@ -20,9 +20,9 @@ struct `A member's word on addresses` {
     }
 
     private func say(
-        _ visitor: Visitor, entries: [BookWord.Entry]? = nil, wants: [DeviceName]? = nil
+        _ visitor: Visitor, entries: [AddressBookUpdate.Entry]? = nil, wants: [DeviceName]? = nil
     ) {
-        visitor.send(.book(1, BookWord(.zero, entries: entries, wants: wants)))
+        visitor.send(.book(1, AddressBookUpdate(.zero, entries: entries, wants: wants)))
     }
 
     private func wishes(_ visitor: Visitor) -> [DeviceName] {

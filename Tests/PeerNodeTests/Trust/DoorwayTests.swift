@@ -33,8 +33,8 @@ struct `Somebody at the door` {
         _ held: HeldLink, of device: ForeignDevice, before answerer: DeviceID
     ) -> JoinRequest {
         let member = device.member(in: pair.workspace)
-        let company = held.company(of: member, before: answerer)
-        return held.request(member, [ListedDevice.own(device)].signed(entering: company))
+        let consent = held.consent(of: member, before: answerer)
+        return held.request(member, [ListedDevice.own(device)].signed(entering: consent))
     }
 
     private func expectNobody(_ devices: ForeignDevice...) throws {
@@ -143,7 +143,7 @@ struct `Somebody at the door` {
                     held.request(
                         member,
                         [ListedDevice.own(own), .own(second)].signed(
-                            entering: held.company(of: member, before: answerer)))
+                            entering: held.consent(of: member, before: answerer)))
                 default: request(other, of: own, before: answerer)
                 }
             return JoinRequest(
@@ -187,14 +187,14 @@ struct `Somebody at the door` {
     private func consent(signedBy signer: ForeignDevice) throws -> LinkConsent {
         let workspace = try ada.workspace()
         let answerer = try #require(ada.host?.core.session.home).device
-        let company = DeviceCompany.adding(
+        let consent = DeviceConsent.adding(
             to: workspace.id, before: answerer, member: workspace.member)
         let keys = [
             DeviceEntry(device: own.id, agreementKey: own.box.publicKey.bytes, signature: .zero)
         ]
         return LinkConsent(
             workspace: workspace.id, agreementKey: own.box.publicKey.bytes,
-            signature: signer.signing.signature(for: company.message(for: keys)))
+            signature: signer.signing.signature(for: consent.message(for: keys)))
     }
 
     private func answer(_ visitor: Visitor) -> LinkResult.Code? {

@@ -35,13 +35,13 @@ struct `A member who answers a newcomer with another list (A11)` {
 
     /// The list as she changes it, with her own signature for that list wherever she has the key.
     private static func forged(
-        _ change: Change, _ signed: [DeviceEntry], _ company: DeviceCompany
+        _ change: Change, _ signed: [DeviceEntry], _ consent: DeviceConsent
     ) -> [DeviceEntry] {
         let unsigned = DeviceEntry(
             device: evil.id, agreementKey: evil.box.publicKey.bytes, signature: .zero)
         return change.list(signed, unsigned).map { entry in
             guard entry.device == evil.id else { return entry }
-            let message = company.message(for: change.list(signed, unsigned))
+            let message = consent.message(for: change.list(signed, unsigned))
             return entry.with(entry.agreementKey, evil.signing.signature(for: message))
         }
     }
@@ -57,9 +57,9 @@ struct `A member who answers a newcomer with another list (A11)` {
         let start = try ForgedLog(pair.mallory, incarnation: 80)
         pair.takeOver()
         let member = Self.phrase.member(in: pair.workspace)
-        let company = held.company(of: member, before: pair.keys.id)
-        let signed = [ListedDevice.own(Self.phrase), .own(Self.kim)].signed(entering: company)
-        let forged = Self.forged(change, signed, company)
+        let consent = held.consent(of: member, before: pair.keys.id)
+        let signed = [ListedDevice.own(Self.phrase), .own(Self.kim)].signed(entering: consent)
+        let forged = Self.forged(change, signed, consent)
         // Under the newcomer's id, and under the one that her list would give.
         for name in [member, HomeIdentity.member(of: forged[0].device, salt: pair.workspace.bytes)]
         {
@@ -92,7 +92,7 @@ struct `A member who answers a newcomer with another list (A11)` {
         let member = Self.phrase.member(in: pair.workspace)
         let bob = try #require(pair.bob.host?.core.session.home).device
         let signed = [ListedDevice.own(Self.phrase), .own(Self.kim)].signed(
-            entering: held.company(of: member, before: bob))
+            entering: held.consent(of: member, before: bob))
         var log = try ForgedLog(pair.mallory, incarnation: 80)
         pair.takeOver()
         let payload = AuthorityPayload.admit(
@@ -104,8 +104,8 @@ struct `A member who answers a newcomer with another list (A11)` {
     @Test(arguments: [Change.another, .boxOfDevice, .alone, nil])
     func `does not deceive the newcomer`(change: Change?) throws {
         let pair = try HostilePair(role: "admin")
-        let answerer = try FalseAnswerer(pair) { signed, company in
-            change.map { Self.forged($0, signed, company) } ?? signed
+        let answerer = try FalseAnswerer(pair) { signed, consent in
+            change.map { Self.forged($0, signed, consent) } ?? signed
         }
         let kim = try pair.bench.bareNode("Kim")
         let parameters: JSONValue = [
@@ -248,7 +248,7 @@ private final class FalseAnswerer {
         silence: AnswererSilence? = nil, besides other: BenchNode? = nil,
         by terms: JSONValue = ["uses": 9], withKey givesKey: Bool = true,
         naming named: WorkspaceID? = nil,
-        changing: @escaping ([DeviceEntry], DeviceCompany) -> [DeviceEntry] = { list, _ in list }
+        changing: @escaping ([DeviceEntry], DeviceConsent) -> [DeviceEntry] = { list, _ in list }
     ) throws {
         let held = try HeldLink(try pair.mallory.link(terms), known: pair.mallory)
         pair.bench.advance(2_000)
@@ -292,9 +292,9 @@ private final class FalseAnswerer {
                     .joinResult(.init(code: .open, workspace: workspace.id, tips: tips)))
                 visitor.open(workspace.id)
             case .joinRequest(let request):
-                let company = held.company(of: request.member, before: pair.keys.id)
+                let consent = held.consent(of: request.member, before: pair.keys.id)
                 let signed = (try? DeviceEntry.list(decoding: request.devices)) ?? []
-                let listed = changing(signed, company)
+                let listed = changing(signed, consent)
                 var log = start
                 let written = log.write(
                     .admit(

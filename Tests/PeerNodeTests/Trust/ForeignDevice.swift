@@ -75,7 +75,7 @@ enum ListedDevice {
 extension [ListedDevice] {
     /// The list with own signatures wherever the keys are known; an own device that precedes
     /// another one signs as its recovery device.
-    func signed(entering company: DeviceCompany, mayRecover: Bool = true) -> [DeviceEntry] {
+    func signed(entering consent: DeviceConsent, mayRecover: Bool = true) -> [DeviceEntry] {
         let keys = map(\.unsigned)
         return enumerated().map { place, listed in
             guard case .own(let device) = listed else { return keys[place] }
@@ -83,7 +83,7 @@ extension [ListedDevice] {
                 mayRecover && place == 0 && keys.count > 1
                 ? Binding.recoveryCertificate(
                     agreementKey: keys[0].agreementKey, of: keys[1].device)
-                : company.message(for: keys)
+                : consent.message(for: keys)
             return DeviceEntry(
                 device: keys[place].device, agreementKey: keys[place].agreementKey,
                 signature: device.signing.signature(for: message))
@@ -112,8 +112,8 @@ struct HeldLink {
             })
     }
 
-    /// The company in which a member enters by it before a device that answers.
-    func company(of member: MemberID, before answerer: DeviceID) -> DeviceCompany {
+    /// What a member consents to who enters by it before a device that answers.
+    func consent(of member: MemberID, before answerer: DeviceID) -> DeviceConsent {
         .joining(workspace, by: invite, before: answerer, member: member)
     }
 

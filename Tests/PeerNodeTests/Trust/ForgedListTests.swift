@@ -46,8 +46,8 @@ struct `A list of others' devices with one of the attacker's (A10)` {
             for list in ListedDevice.orders(of: entries, and: own) {
                 for node in pair.honest {
                     let said = try Visitor.asks(node, as: own, with: held, on: pair.bench) {
-                        let company = held.company(of: member, before: $0)
-                        return held.request(member, list.signed(entering: company))
+                        let consent = held.consent(of: member, before: $0)
+                        return held.request(member, list.signed(entering: consent))
                     }
                     let isUsed = door == "used" && said == .used
                     #expect(said == .invalid || isUsed, "\(list.count) devices")
@@ -67,9 +67,9 @@ struct `A list of others' devices with one of the attacker's (A10)` {
         let (phrase, own) = (ForeignDevice(76), ForeignDevice(77))
         let member = phrase.member(in: pair.workspace)
         let said = try Visitor.asks(pair.ada, as: own, with: held, on: pair.bench) {
-            let company = held.company(of: member, before: $0)
+            let consent = held.consent(of: member, before: $0)
             return held.request(
-                member, [ListedDevice.own(phrase), .own(own)].signed(entering: company))
+                member, [ListedDevice.own(phrase), .own(own)].signed(entering: consent))
         }
         #expect(said == .admitted)
         pair.bench.advance(2_000)
@@ -88,8 +88,8 @@ struct `A list of others' devices with one of the attacker's (A10)` {
         pair.takeOver()
         let member = try pair.ada.workspace().member
         for list in ListedDevice.orders(of: try pair.known.entries(of: member), and: own) {
-            let company = held.company(of: member, before: pair.keys.id)
-            let joiner = held.joiner(member, list.signed(entering: company))
+            let consent = held.consent(of: member, before: pair.keys.id)
+            let joiner = held.joiner(member, list.signed(entering: consent))
             for payload in [
                 AuthorityPayload.admit(joiner, keyID: keyID, wraps: [], request: nil),
                 .request(joiner),

@@ -60,8 +60,8 @@ struct `A person who was admitted` {
         let pia = ForeignDevice(7)
         let answerer = try #require(ada.host?.core.session.home).device
         let member = pia.member(in: try mina.workspace().id)
-        let company = held.company(of: member, before: answerer)
-        let entries = [ListedDevice.own(pia)].signed(entering: company)
+        let consent = held.consent(of: member, before: answerer)
+        let entries = [ListedDevice.own(pia)].signed(entering: consent)
         try ada.inTurn { core, workspace in
             _ = try core.log.authorAuthority(in: workspace, naming: [held.invite]) { _ in
                 .request(held.joiner(member, entries))

@@ -165,7 +165,7 @@ struct `The tables of a workspace (A16)` {
         let stranger = ForeignDevice(78)
         let name = stranger.member(in: pair.workspace)
         let entered = [ListedDevice.own(stranger)].signed(
-            entering: table.held.company(of: name, before: pair.keys.id))
+            entering: table.held.consent(of: name, before: pair.keys.id))
         let bobs = try #require(pair.bob.host?.core.session.home).device
         var settings = AuthorityPayload.WorkspaceSettings()
         settings.whoMayInvite = InviteRight.members.rawValue

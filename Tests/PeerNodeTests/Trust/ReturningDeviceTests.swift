@@ -50,9 +50,9 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
         ) throws -> [JoinResult.Code?] {
             try pair.honest.map { node in
                 try Visitor.asks(node, as: device, with: held, on: pair.bench) {
-                    let company = held.company(of: name, before: $0)
+                    let consent = held.consent(of: name, before: $0)
                     return held.request(
-                        name, list.signed(entering: company), answering: answering)
+                        name, list.signed(entering: consent), answering: answering)
                 }
             }
         }
@@ -63,11 +63,11 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
             with held: HeldLink, signedBefore other: DeviceID? = nil
         ) throws -> JoinResult.Code? {
             try Visitor.asks(node, as: pair.keys, with: held, on: pair.bench) {
-                let company = DeviceCompany.returning(
+                let consent = DeviceConsent.returning(
                     to: pair.workspace, after: end, before: other ?? $0, member: member)
                 let list = devices.map(ListedDevice.own)
                 return held.request(
-                    member, list.signed(entering: company, mayRecover: false), answering: end)
+                    member, list.signed(entering: consent, mayRecover: false), answering: end)
             }
         }
 
@@ -172,7 +172,7 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
         let key = try #require(try pair.ada.workspace().currentKey).id
         let bob = try ForeignDevice(of: pair.bob)
         let name = table.phone.member(in: pair.workspace)
-        let entered = [phone].signed(entering: held.company(of: name, before: bob.id))
+        let entered = [phone].signed(entering: held.consent(of: name, before: bob.id))
         let bobs = try pair.bob.workspace().member
         let linked = [phone].signed(
             entering: .adding(to: pair.workspace, before: bob.id, member: bobs))

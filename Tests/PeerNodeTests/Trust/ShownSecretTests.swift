@@ -86,7 +86,7 @@ struct `A shown secret` {
     @Test func `is looked for a few times only`() throws {
         let visitor = try visitor()
         let random = ShownSecret([UInt8](repeating: 7, count: ShownSecret.byteCount))
-        for _ in 0..<Limits.secretsShownInVainMax {
+        for _ in 0..<Limits.unmatchedSecretsMax {
             #expect(try !isHeard(visitor, showing: random))
         }
         #expect(try !isHeard(visitor, showing: try secret(of: own.id, under: goodKey, visitor)))

@@ -11,13 +11,13 @@ struct `A device listed with another form of a key` {
         let random = SeededRandom(seed: 5)
         let signing = SigningKey(using: random)
         let key = AgreementKey(using: random, lifetime: .brief).publicKey
-        let company = DeviceCompany.adding(
+        let consent = DeviceConsent.adding(
             to: WorkspaceID([UInt8](repeating: 1, count: 32)), before: signing.device,
             member: MemberID([UInt8](repeating: 2, count: 16)))
         func isSigned(with key: [UInt8]) -> Bool {
             let entry = DeviceEntry(device: signing.device, agreementKey: key, signature: .zero)
-            let signature = signing.signature(for: company.message(for: [entry]))
-            return company.isSigned(
+            let signature = signing.signature(for: consent.message(for: [entry]))
+            return consent.isSigned(
                 by: [DeviceEntry(device: signing.device, agreementKey: key, signature: signature)],
                 mayRecover: false)
         }

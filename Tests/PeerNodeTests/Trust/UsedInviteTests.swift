@@ -36,8 +36,8 @@ struct `An invite under admissions without effect (A17)` {
         func admission(_ number: UInt64, isSigned: Bool = true) throws -> SignedOperation {
             let device = ForeignDevice(700 + number)
             let name = device.member(in: pair.workspace)
-            let company = held.company(of: name, before: pair.keys.id)
-            let listed = [ListedDevice.own(device)].signed(entering: company).map {
+            let consent = held.consent(of: name, before: pair.keys.id)
+            let listed = [ListedDevice.own(device)].signed(entering: consent).map {
                 DeviceEntry(
                     device: $0.device, agreementKey: $0.agreementKey,
                     signature: isSigned ? $0.signature : .zero)

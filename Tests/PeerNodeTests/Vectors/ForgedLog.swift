@@ -153,9 +153,9 @@ struct ForgedLog {
     /// Makes the device that the seed names one of the member's own.
     func binding(_ seed: Int) throws -> AuthorityPayload {
         let key = SigningKey(using: SeededRandom(seed: UInt64(seed)))
-        let company = DeviceCompany.adding(
+        let consent = DeviceConsent.adding(
             to: workspace.id, before: name.device, member: workspace.member)
-        return .addDevices([entry(of: key, seed, company)], keyID: field.keyID, wraps: [])
+        return .addDevices([entry(of: key, seed, consent)], keyID: field.keyID, wraps: [])
     }
 
     /// A member's invite that cites the first policy by which members may invite.
@@ -174,13 +174,13 @@ struct ForgedLog {
     }
 
     private func entry(
-        of key: SigningKey, _ seed: Int, _ company: DeviceCompany
+        of key: SigningKey, _ seed: Int, _ consent: DeviceConsent
     ) -> DeviceEntry {
         let box = AgreementKey(using: SeededRandom(seed: UInt64(seed) + 500)).publicKey.bytes
         let unsigned = DeviceEntry(device: key.device, agreementKey: box, signature: .zero)
         return DeviceEntry(
             device: key.device, agreementKey: box,
-            signature: key.signature(for: company.message(for: [unsigned])))
+            signature: key.signature(for: consent.message(for: [unsigned])))
     }
 }
 

@@ -45,7 +45,7 @@ extension AttackWorld {
         steal(root, door)
         sayWhoInvites(root)
         offerAhead("yan")
-        askInVain(asking, root)
+        askFutilely(asking, root)
         _ = byOwner(root, .revokeInvite(closing))
         endMemberships(root)
         signElsewhere()
@@ -125,7 +125,7 @@ extension AttackWorld {
     }
 
     /// Zed asks, answered by Eve, and the owner says no: a removal of who never came in.
-    private func askInVain(_ invite: OperationID, _ root: AuthOperation) {
+    private func askFutilely(_ invite: OperationID, _ root: AuthOperation) {
         guard let eve = record.people["eve"], let grant = firstGrant(of: eve) else { return }
         let device = device()
         let zed = AttackPerson(

@@ -36,7 +36,7 @@ extension CrowdWorld {
         let come = Set(come.sorted().prefix(Limits.reachNamesMax - end.told.count))
         guard !come.isEmpty || !gone.isEmpty else { return }
         end.told = end.told.union(come).subtracting(gone)
-        let word = ReachWord(come: come.sorted(), gone: gone.sorted())
+        let word = ReachUpdate(come: come.sorted(), gone: gone.sorted())
         send(.reach(Self.workspace, word), .live, isUnasked: false, from: number)
     }
 
@@ -53,7 +53,7 @@ extension CrowdWorld {
     // MARK: Hearing
 
     /// An author says whom it reaches: that counts on the links to all others.
-    func hear(_ word: ReachWord, at number: Int) {
+    func hear(_ word: ReachUpdate, at number: Int) {
         guard let end = ends[number] else { return }
         end.heard.subtract(word.gone)
         for name in word.come where end.heard.count < Limits.reachNamesMax {

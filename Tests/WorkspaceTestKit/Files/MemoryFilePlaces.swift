@@ -70,39 +70,39 @@ public final class MemoryFilePlaces: FilePlaces {
     }
 }
 
-/// The files of a node without a disk: chunks, the owner's files, and the desk that has both.
+/// The files of a node without a disk: chunks, the owner's files, and the worker that has both.
 public final class MemoryBlobs {
     /// The chunks, which outlive the process as far as they are claimed.
     public let chunks = ChunkMemory()
     /// The owner's files.
     public let places = MemoryFilePlaces()
-    private var desk: BlobDesk
+    private var worker: BlobWorker
 
     /// Nothing.
-    public init() { desk = Self.desk(chunks, places) }
+    public init() { worker = Self.worker(chunks, places) }
 
-    private static func desk(_ chunks: ChunkMemory, _ places: MemoryFilePlaces) -> BlobDesk {
-        BlobDesk(places: places, store: { () throws(BlobError) -> any ChunkStore in chunks })
+    private static func worker(_ chunks: ChunkMemory, _ places: MemoryFilePlaces) -> BlobWorker {
+        BlobWorker(places: places, store: { () throws(BlobError) -> any ChunkStore in chunks })
     }
 
     /// The process is gone, and what was not claimed is as good as gone.
     public func crash() {
         chunks.crash()
-        desk = Self.desk(chunks, places)
+        worker = Self.worker(chunks, places)
     }
 
-    /// Hands a job to the desk.
-    public func take(_ job: BlobJob) { desk.take(job) }
+    /// Hands a job to the worker.
+    public func take(_ job: BlobJob) { worker.take(job) }
 
-    /// Whether the desk has something to do.
-    public var hasWork: Bool { desk.hasWork }
+    /// Whether the worker has something to do.
+    public var hasWork: Bool { worker.hasWork }
 
-    /// What the desk gave to connections, and asked of them.
+    /// What the worker gave to connections, and asked of them.
     public private(set) var portions: [FilePortion] = []
 
-    /// Has the desk go on.
+    /// Has the worker go on.
     public func step() -> [NodeInput] {
-        desk.step().compactMap { outcome in
+        worker.step().compactMap { outcome in
             guard case .portion(let portion) = outcome else { return .blobbed(outcome) }
             portions.append(portion)
             return nil

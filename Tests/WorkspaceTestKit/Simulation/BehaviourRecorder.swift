@@ -92,7 +92,7 @@ public final class BehaviourRecorder {
         case .putOff(.call(let call, _, _, _)): ("off \(call.connection) \(call.number)", [])
         case .putOff: ("off", [])
         case .job(let call, _): ("job \(call.connection) \(call.number)", [])
-        case .stretch(let call, _): ("stretch \(call.connection) \(call.number)", [])
+        case .deriveKeys(let call, _): ("stretch \(call.connection) \(call.number)", [])
         case .inspect(let call, _): ("inspect \(call.connection) \(call.number)", [])
         case .search: ("search", [])
         case .blob: ("blob", [])

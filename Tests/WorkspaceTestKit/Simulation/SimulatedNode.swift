@@ -19,14 +19,14 @@ public final class SimulatedNode: SimulatedHost {
     public var clockSkew: Int64
 
     private var image: [UInt8] = []
-    private var desk = SearchDesk(NoSearchFiles())
+    private var worker = SearchWorker(NoSearchFiles())
     /// Its blobs, and the files of its owner.
     public let blobs = MemoryBlobs()
     /// What its settings say of files, from the next start on.
     public var fileDefaults = FileDefaults()
     /// What its machine says of the network; `nil` for nothing.
     public var isMetered: Bool?
-    private var isDeskAwake = false
+    private var isWorkerAwake = false
     private var inputs: [NodeInput] = []
     private var isTurnScheduled = false
     private var alarm: UInt64 = 0
@@ -94,9 +94,9 @@ public final class SimulatedNode: SimulatedHost {
         guard host == nil else { return }
         startCount += 1
         hasStopped = false
-        desk = SearchDesk(NoSearchFiles())
+        worker = SearchWorker(NoSearchFiles())
         blobs.crash()
-        isDeskAwake = false
+        isWorkerAwake = false
         lastTurn = nil
         var environment = NodeEnvironment(
             random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
@@ -360,7 +360,7 @@ public final class SimulatedNode: SimulatedHost {
             answers[call.number] = result
         case .putOff(let input): give(input)
         case .job(let call, let job): run(job, for: call)
-        case .stretch(let call, let job):
+        case .deriveKeys(let call, let job):
             let start = startCount
             let input = job.run(for: call)
             world.schedule(after: 200) { [self] in if startCount == start { give(input) } }
@@ -368,7 +368,7 @@ public final class SimulatedNode: SimulatedHost {
         case .search(let job): search(job)
         case .blob(let job):
             blobs.take(job)
-            wakeDesk()
+            wakeWorker()
         case .lookAtMeter: give(.metered(isMetered))
         case .wipeHome, .notify, .forgetNotices: break
         case .mail(let letter):
@@ -395,7 +395,7 @@ public final class SimulatedNode: SimulatedHost {
     /// the same way with and without search.
     private func search(_ job: SearchJob) {
         let start = startCount
-        let input = NodeInput.searched(desk.run(job))
+        let input = NodeInput.searched(worker.run(job))
         world.schedule(after: 1) { [self] in
             guard startCount == start, host != nil else { return }
             inputs.append(input)
@@ -406,22 +406,22 @@ public final class SimulatedNode: SimulatedHost {
     /// Tells that the addresses of the machine have changed.
     public func changeNetwork() { give(.networkChanged) }
 
-    /// Has the desk of blobs go on with a file, as a connection does that has room or bytes.
-    public func pass(_ bytes: [UInt8], for errand: ErrandID) {
-        blobs.take(.goOn(errand, bytes))
-        wakeDesk()
+    /// Has the blob worker go on with a file, as a connection does that has room or bytes.
+    public func pass(_ bytes: [UInt8], for task: TaskID) {
+        blobs.take(.goOn(task, bytes))
+        wakeWorker()
     }
 
-    /// The same for what the desk of blobs does, a step at a time.
-    private func wakeDesk() {
-        guard !isDeskAwake else { return }
-        isDeskAwake = true
+    /// The same for what the blob worker does, a step at a time.
+    private func wakeWorker() {
+        guard !isWorkerAwake else { return }
+        isWorkerAwake = true
         let start = startCount
         world.schedule(after: 1) { [self] in
             guard startCount == start, host != nil else { return }
-            isDeskAwake = false
+            isWorkerAwake = false
             let outcomes = blobs.step()
-            if blobs.hasWork { wakeDesk() }
+            if blobs.hasWork { wakeWorker() }
             guard !outcomes.isEmpty else { return }
             inputs += outcomes
             if !isTurnScheduled { turn() }

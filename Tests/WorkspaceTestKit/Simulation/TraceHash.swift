@@ -31,7 +31,7 @@ public struct TraceHash: Sendable, Equatable {
         case .log(let level, let text): Array("log \(level.rawValue) \(text)".utf8)
         case .putOff: Array("off".utf8)
         case .job: Array("job".utf8)
-        case .stretch(let call, _): Array("stretch \(call.connection) \(call.number)".utf8)
+        case .deriveKeys(let call, _): Array("stretch \(call.connection) \(call.number)".utf8)
         case .inspect(let call, _): Array("inspect \(call.connection) \(call.number)".utf8)
         case .search: Array("search".utf8)
         case .blob: Array("blob".utf8)

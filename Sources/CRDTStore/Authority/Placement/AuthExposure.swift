@@ -15,7 +15,7 @@ enum AuthTarget: Hashable {
 
 /// What a revocation takes effect from. It is a plain value: every question about a member reads
 /// it, and copies nothing else of the operation.
-enum AuthAim: Hashable, Sendable {
+enum AuthRevocationScope: Hashable, Sendable {
     /// It is not a revocation.
     case nothing
     case member(MemberID)
@@ -68,7 +68,7 @@ extension PlacedOperations {
     }
 
     /// The target of an operation, once its citations are resolved.
-    func aim(of record: AuthRecord) -> AuthAim {
+    func aim(of record: AuthRecord) -> AuthRevocationScope {
         switch record.operation.action {
         case .remove(let member): .member(member)
         case .removeDevice(let device): .device(device)

@@ -8,9 +8,9 @@ struct AuthFacts: Sendable {
     let past: CausalPast
     var author: MemberID?
     var cited = AuthCitations()
-    var aim = AuthAim.nothing
+    var aim = AuthRevocationScope.nothing
     var admission: Int?
-    var gives = AuthGift()
+    var gives = AuthGrantTerms()
     var ownPart: Int?
     var isOwnPart = false
     var isOpaque = false
@@ -71,7 +71,7 @@ struct AuthCitations: Sendable {
 }
 
 /// What a grant gives, and to whom.
-struct AuthGift: Sendable {
+struct AuthGrantTerms: Sendable {
     /// The member to whom it gives a role, when it is a grant.
     var subject: MemberID?
     /// The role that it gives, when it is a grant.
@@ -107,7 +107,7 @@ extension AuthRecord {
     }
 
     /// What it takes effect from, when it is a revocation.
-    var aim: AuthAim {
+    var aim: AuthRevocationScope {
         get { facts.value.aim }
         set { facts.value.aim = newValue }
     }
@@ -120,7 +120,7 @@ extension AuthRecord {
     }
 
     /// What it gives, when it is a grant.
-    var gives: AuthGift {
+    var gives: AuthGrantTerms {
         _read { yield facts.value.gives }
         _modify { yield &facts.value.gives }
     }

@@ -15,7 +15,7 @@ struct AuthRecord: Sendable {
     /// The operations that rest on this one.
     var dependants: [Int] = []
     /// What it undoes and where it stands, if it is an end that counts again.
-    var again = AuthAgain()
+    var again = AuthReinstatement()
     var isValid = false
     /// Whether it is valid only because it is confirmed.
     var isKept = false
@@ -60,12 +60,12 @@ struct AuthRecord: Sendable {
 }
 
 /// What concerns an end that may count again under other grants.
-struct AuthAgain: Sendable {
+struct AuthReinstatement: Sendable {
     /// Where its device stands behind another one, in whose place the end counts again.
-    var behind: AuthBehind?
+    var behind: AuthSuccessorPlace?
     /// The bindings that it undoes under its grant, if it counts again. There are few, so they are
     /// stored elsewhere.
-    var undoing: AuthUndoing?
+    var undoing: AuthUndoneBindings?
     /// For a record under another grant than the one that the end cites: its first record.
     var original: Int?
     /// Whether it is a final end: a recovery phrase that knows its replacement revokes itself by
@@ -87,7 +87,7 @@ final class AuthSuccession: Sendable {
 }
 
 /// The bindings that an end that counts again undoes.
-final class AuthUndoing: Sendable {
+final class AuthUndoneBindings: Sendable {
     /// Those that its grant knows, or is, and the end does not: in order of arrival.
     let additions: [Int]
     /// The devices that these bind.
@@ -111,7 +111,7 @@ final class AuthUndoing: Sendable {
 
 /// The position of a phrase behind a listed one that it replaced; or the device in whose place an
 /// end counts if its phrase is not listed.
-final class AuthBehind: Hashable, Sendable {
+final class AuthSuccessorPlace: Hashable, Sendable {
     /// The device that is listed.
     let root: DeviceID
     /// How many phrases behind that one; less than 0 if it stands behind none. Never 0.
@@ -122,7 +122,7 @@ final class AuthBehind: Hashable, Sendable {
         self.generation = generation
     }
 
-    static func == (left: AuthBehind, right: AuthBehind) -> Bool {
+    static func == (left: AuthSuccessorPlace, right: AuthSuccessorPlace) -> Bool {
         left.root == right.root && left.generation == right.generation
     }
 

@@ -9,7 +9,7 @@ import WorkspaceModel
 /// also give the revoked device or know what that has bound. Under each grant but its own an end
 /// has a record of its own. The record has the rank that the grant gives its author, rests on the
 /// grant alone, and is made when the later of the two arrives. For an author in the place of
-/// another one see `AuthBehind`.
+/// another one see `AuthSuccessorPlace`.
 ///
 /// - Cost: a record for each pair of an end and a grant, which counts as
 ///   `FurtherEnds.looksPerRecord`. Each pair is a look, and under a grant by another member one
@@ -84,7 +84,7 @@ extension PlacedOperations {
     ///   - listed: the device in whose place it counts there.
     ///   - known: the results for the same ends and grants.
     mutating func placeAgain(
-        _ end: Int, under grant: Int, _ behind: AuthBehind?, as listed: DeviceID,
+        _ end: Int, under grant: Int, _ behind: AuthSuccessorPlace?, as listed: DeviceID,
         known: inout KnownEnds
     ) {
         looks &+= 1
@@ -114,7 +114,7 @@ extension PlacedOperations {
     /// The place where ends count under a grant. All that count in one place share their standing,
     /// whenever they arrive.
     private func place(
-        of listed: DeviceID, _ behind: AuthBehind?, under grant: Int, known: inout KnownEnds
+        of listed: DeviceID, _ behind: AuthSuccessorPlace?, under grant: Int, known: inout KnownEnds
     ) -> KnownEnds.Place? {
         let position = AuthPosition(
             grant: grant, listed: listed, generation: behind?.generation ?? 0)
@@ -131,7 +131,7 @@ extension PlacedOperations {
 
     /// The record of an end under another grant.
     private func again(
-        _ end: Int, under place: KnownEnds.Place, _ behind: AuthBehind?
+        _ end: Int, under place: KnownEnds.Place, _ behind: AuthSuccessorPlace?
     ) -> AuthRecord {
         var record = AuthRecord(again: records[end], as: place.standing)
         record.again.original = end
@@ -229,7 +229,7 @@ struct KnownEnds {
     /// The place that was asked for last.
     var place: Place?
     var additions: [Pair: [Int]] = [:]
-    var undoings: [Pair: AuthUndoing] = [:]
+    var undoings: [Pair: AuthUndoneBindings] = [:]
     /// For each grant, what the devices of its member have linked, as far as it knows.
     var linked: [Int: [DeviceID: [DeviceID]]] = [:]
 }
@@ -272,7 +272,7 @@ extension PlacedOperations {
     /// undone: a final end hits that adddev anyway.
     private mutating func undoing(
         by end: Int, _ unknown: [Int], under grant: Int, known: inout KnownEnds
-    ) -> AuthUndoing? {
+    ) -> AuthUndoneBindings? {
         guard !isLink(grant) else { return nil }
         let pair = KnownEnds.Pair(end: end, grant: grant)
         if let found = known.undoings[pair] { return found }
@@ -285,11 +285,11 @@ extension PlacedOperations {
     /// The same for bindings, as far as the grant knows them.
     mutating func undoing(
         _ bindings: [Int], under grant: Int, known: inout KnownEnds
-    ) -> AuthUndoing? {
+    ) -> AuthUndoneBindings? {
         guard !bindings.isEmpty else { return nil }
         let devices = devices(
             reachedFrom: bindings.flatMap(devicesBound), links(knownTo: grant, known: &known))
-        return AuthUndoing(Set(bindings).sorted(), devices: Array(devices))
+        return AuthUndoneBindings(Set(bindings).sorted(), devices: Array(devices))
     }
 
     /// Enters an end among those of its grant that undo something, the strongest first.

@@ -60,7 +60,7 @@ extension PlacedOperations {
         further.lines[index] = line
         for (root, generation) in zip(line, Int8(1)...) {
             further.endsBehind[root, default: []].append(.init(end: index, generation: generation))
-            let behind = AuthBehind(root, generation: generation)
+            let behind = AuthSuccessorPlace(root, generation: generation)
             for grant in people.grantsOfDevice[root] ?? [] {
                 placeAgain(index, under: grant, behind, as: root, known: &known)
             }
@@ -71,10 +71,11 @@ extension PlacedOperations {
     mutating func placeBehind(under grant: Int, known: inout KnownEnds) {
         for root in Set(records[grant].gives.devices).sorted() {
             // One for each generation, shared by all records of these ends.
-            var behind: [Int8: AuthBehind] = [:]
+            var behind: [Int8: AuthSuccessorPlace] = [:]
             for place in further.endsBehind[root] ?? [] {
                 let there =
-                    behind[place.generation] ?? AuthBehind(root, generation: place.generation)
+                    behind[place.generation]
+                    ?? AuthSuccessorPlace(root, generation: place.generation)
                 behind[place.generation] = there
                 placeAgain(place.end, under: grant, there, as: root, known: &known)
             }
@@ -115,7 +116,7 @@ extension PlacedOperations {
             let grant = records[index].grant, let device = further.successors[original(index)]
         else { return nil }
         let before = records[index].again.behind
-        let behind = AuthBehind(
+        let behind = AuthSuccessorPlace(
             before?.root ?? records[index].operation.device,
             generation: (before?.generation ?? 0) + 1)
         return AuthFollowing(grant: grant, behind: behind, device: device)

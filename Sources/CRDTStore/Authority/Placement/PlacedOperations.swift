@@ -194,6 +194,6 @@ struct AuthPosition: Hashable {
 /// A device that stands behind a listed one under a grant.
 struct AuthFollowing: Hashable {
     let grant: Int
-    let behind: AuthBehind
+    let behind: AuthSuccessorPlace
     let device: DeviceID
 }

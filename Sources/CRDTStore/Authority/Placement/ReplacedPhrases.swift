@@ -27,15 +27,15 @@ extension PlacedOperations {
     }
 
     /// The place in which ends of other devices count under a grant by an owner or admin.
-    private func firstListed(by grant: Int) -> AuthBehind? {
+    private func firstListed(by grant: Int) -> AuthSuccessorPlace? {
         guard case .grant = records[grant].operation.action, !records[grant].isOpaque else {
             return nil
         }
-        return records[grant].gives.devices.first.map { AuthBehind($0, generation: -1) }
+        return records[grant].gives.devices.first.map { AuthSuccessorPlace($0, generation: -1) }
     }
 
     private mutating func placeUnlisted(
-        _ end: Int, under grant: Int, _ first: AuthBehind, known: inout KnownEnds
+        _ end: Int, under grant: Int, _ first: AuthSuccessorPlace, known: inout KnownEnds
     ) {
         looks &+= 1
         let phrase = records[end].operation.device
@@ -51,7 +51,7 @@ extension PlacedOperations {
     /// of phrases that its own phrase has revoked, as far as it knows.
     mutating func undoing(
         byUnlisted end: Int, _ unknown: [Int], under grant: Int, known: inout KnownEnds
-    ) -> AuthUndoing? {
+    ) -> AuthUndoneBindings? {
         let revoked = successions(before: records[end]).filter { addition in
             knows(grant, addition)
                 && devicesBound(addition).contains { isRevoked($0, asKnownTo: records[end]) }

@@ -181,7 +181,7 @@ extension PrivateAuthority {
     /// another addition names them, too.
     ///
     /// - Parameter people: the members to ask about: an addition may name 2,000 unknown ones.
-    public func namedInVain(
+    public func namedWithoutEffect(
         byThoseRemovedBy leader: MemberID, among people: Set<MemberID>
     ) -> [MemberID: Set<OperationID>] {
         var removals: [MemberID: [Int]] = [:]

@@ -54,7 +54,7 @@ public struct PrivateAuthority: Sendable {
     /// verdict. Repeats count once.
     ///
     /// - Parameter ends: the valid operations of the workspace that ended a membership, by member;
-    ///   see `PrivateLapses`.
+    ///   see `LapsedSeats`.
     public init(
         of document: DocumentID, _ operations: some Sequence<PrivateOperation>,
         ends: [MemberID: Set<OperationID>] = [:]
@@ -62,7 +62,7 @@ public struct PrivateAuthority: Sendable {
         var known: [OperationID: PrivateOperation] = [:]
         for operation in operations { known[operation.id] = operation }
         let canLapse = !ends.isEmpty && Self.root(of: document, known)?.subtype == .channel
-        var lapses = PrivateLapses(known, ends: canLapse ? ends : [:])
+        var lapses = LapsedSeats(known, ends: canLapse ? ends : [:])
         if canLapse { known = known.mapValues { lapses.judged($0) } }
         let sorted = known.values.sorted { $0.id < $1.id }
         var indices: [OperationID: Int] = [:]

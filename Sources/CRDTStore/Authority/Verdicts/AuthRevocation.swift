@@ -65,7 +65,8 @@ extension AuthVerdicts {
 
     /// A grant that replaces takes what it knows: nobody is out because two admins changed the role
     /// concurrently. It takes all admissions, or somebody could be let in beside it.
-    private func isAimed(_ index: Int, _ aim: AuthAim, at target: AuthExposure) -> Bool {
+    private func isAimed(_ index: Int, _ aim: AuthRevocationScope, at target: AuthExposure) -> Bool
+    {
         switch aim {
         case .member(let member):
             return target.author == member

@@ -13,7 +13,7 @@ struct AuthVerdicts: Sendable {
     /// transfer that did it (D-16).
     var handedOn: [Int: Int] = [:]
     /// Valid grants that are no longer in force for a reason from outside this document, which
-    /// affects no other verdict in it: see `PrivateLapses`.
+    /// affects no other verdict in it: see `LapsedSeats`.
     var lapsed: Set<Int> = []
     /// How many other operations were examined for verdicts; the cost of placing them is counted
     /// apart.

@@ -157,7 +157,7 @@ extension OperationStore {
             document: document, device: reference.device, incarnation: reference.incarnation)
         let key = LogPlace(log, in: number)
         let numbers = branchesByLog[key] ?? []
-        guard numbers.count <= CrowdedLogs.branchesMax else {
+        guard numbers.count <= ForkedLogIndex.branchesMax else {
             return try findCrowded(reference, in: key, numbers)
         }
         for branch in numbers.lazy.compactMap({ self.branches[$0] })
@@ -316,7 +316,7 @@ extension OperationStore {
 
 extension OperationStore {
     /// A part of one branch: content under one grant and one epoch key.
-    public struct ContentStretch: Hashable, Sendable {
+    public struct ContentRange: Hashable, Sendable {
         /// The branch.
         public let branch: Int64
         /// The number of the grant, for `grant(_:)`.
@@ -326,9 +326,9 @@ extension OperationStore {
     }
 
     /// The grants and keys of a document's sealed content, in no order. Reads no payload.
-    public func contentStretches(
+    public func contentRanges(
         ofDocument number: Int64
-    ) throws(StorageError) -> Set<ContentStretch> {
+    ) throws(StorageError) -> Set<ContentRange> {
         let rows = try connection.statement(
             """
             SELECT DISTINCT lid, gid, kid FROM operation WHERE kind = ? AND kid IS NOT NULL
@@ -337,12 +337,12 @@ extension OperationStore {
         ).rows(
             .integer(Int64(bitPattern: OperationKind.content.rawValue)), .integer(number)
         ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
-        var stretches: Set<ContentStretch> = []
+        var ranges: Set<ContentRange> = []
         for (branch, grant, key) in rows {
             guard let keyID = try names.key(key) else { continue }
-            stretches.insert(ContentStretch(branch: branch, grant: grant, keyID: keyID))
+            ranges.insert(ContentRange(branch: branch, grant: grant, keyID: keyID))
         }
-        return stretches
+        return ranges
     }
 
     /// The arrival numbers of a document's content and redactions, ascending, each with its key.

@@ -76,7 +76,7 @@ extension OperationStore {
     private func unlist(_ branch: LogBranch) {
         let place = LogPlace(branch.log, in: branch.document)
         branchesByLog[place]?.removeAll { $0 == branch.number }
-        if branchesByLog[place]?.count ?? 0 <= CrowdedLogs.branchesMax { crowded.forget(place) }
+        if branchesByLog[place]?.count ?? 0 <= ForkedLogIndex.branchesMax { crowded.forget(place) }
         if branchesByLog[place]?.isEmpty == true {
             branchesByLog[place] = nil
             logsByDocument[branch.document]?.removeAll { $0 == branch.log }

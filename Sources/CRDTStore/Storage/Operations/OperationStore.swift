@@ -11,7 +11,7 @@ public final class OperationStore {
     var branchesByLog: [LogPlace: [Int64]] = [:]
     var logsByDocument: [Int64: [LogName]] = [:]
     var dirtyBranches: Set<Int64> = []
-    var crowded = CrowdedLogs()
+    var crowded = ForkedLogIndex()
     /// Ids at forks that were compared.
     var forkIDs: [Int64: ForkIDs] = [:]
     var spans: GrantSpanTable

@@ -290,8 +290,8 @@ public enum Schema {
     ]
 
     /// Follow operations to read again. due: 0 while some named members are not admitted, and
-    /// ViewStore.OwedWord.Telling when it is to be read now. names: the first bytes of each of
-    /// those members, concatenated; empty when it is to be read.
+    /// ViewStore.PendingAssertion.Telling when it is to be read now. names: the first bytes of each
+    /// of those members, concatenated; empty when it is to be read.
     private static let unheard = [
         """
         CREATE TABLE unheard(arr INTEGER PRIMARY KEY, due INTEGER NOT NULL, names BLOB NOT NULL)

@@ -11,11 +11,11 @@ public import WorkspaceModel
 public final class FollowingTable {
     let connection: Connection
     private let memory: ViewMemory
-    private let citing: CitingWords
+    private let citing: CitingAssertions
 
     init(_ connection: Connection, _ memory: ViewMemory) {
         (self.connection, self.memory) = (connection, memory)
-        citing = CitingWords(connection: connection)
+        citing = CitingAssertions(connection: connection)
     }
 
     // MARK: Operations
@@ -28,24 +28,24 @@ public final class FollowingTable {
     /// - Returns: whether the member now follows the channel and did not before, or the reverse.
     @discardableResult
     public func fold(
-        _ word: ViewStore.FollowingWord, citing cited: [OperationID], isValid: Bool
+        _ assertion: ViewStore.FollowingAssertion, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) -> Bool {
-        let register = word.register
-        let meaning = FollowingMeaning(register, word.isJoined)
+        let register = assertion.register
+        let meaning = FollowingMeaning(register, assertion.isJoined)
         let before = try isFollowing(register.member, register.document)
-        if try citing.isValid(word.id, in: meaning) != nil {
-            guard try citing.setValid(isValid, word.id, in: meaning) else { return false }
+        if try citing.isValid(assertion.id, in: meaning) != nil {
+            guard try citing.setValid(isValid, assertion.id, in: meaning) else { return false }
         } else {
-            let coverCount = try citing.noteCited(cited, by: word.id, in: meaning)
+            let coverCount = try citing.noteCited(cited, by: assertion.id, in: meaning)
             try connection.statement(
                 "INSERT INTO following VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
             ).run(
                 meaning.values + [
-                    .blob(word.id.bytes), .integer(ViewStore.ordered(word.timestamp)),
-                    .integer(word.arrival), .integer(word.isOwn ? 1 : 0),
+                    .blob(assertion.id.bytes), .integer(ViewStore.ordered(assertion.timestamp)),
+                    .integer(assertion.arrival), .integer(assertion.isOwn ? 1 : 0),
                     .integer(isValid ? 0 : 1), .integer(coverCount),
                 ])
-            if isValid { try citing.cover(citedBy: word.id, in: meaning, by: 1) }
+            if isValid { try citing.cover(citedBy: assertion.id, in: meaning, by: 1) }
         }
         try renewSubscription(register)
         return try isFollowing(register.member, register.document) != before
@@ -55,11 +55,11 @@ public final class FollowingTable {
     ///
     /// - Returns: whether there were any.
     public func setValid(
-        _ isValid: Bool, wordsAt arrivals: [Int64]
+        _ isValid: Bool, assertionsAt arrivals: [Int64]
     ) throws(StorageError) -> Bool {
         var hasChanged = false
         for arrival in arrivals {
-            for (meaning, id) in try words(at: arrival)
+            for (meaning, id) in try assertions(at: arrival)
             where try citing.setValid(isValid, id, in: meaning) {
                 try renewSubscription(meaning.register)
                 hasChanged = true
@@ -73,17 +73,17 @@ public final class FollowingTable {
     ///
     /// - Returns: whether there were any.
     @discardableResult
-    public func forgetWord(_ arrival: Int64) throws(StorageError) -> Bool {
-        let words = try words(at: arrival)
-        for (meaning, id) in words {
+    public func forgetAssertion(_ arrival: Int64) throws(StorageError) -> Bool {
+        let assertions = try assertions(at: arrival)
+        for (meaning, id) in assertions {
             try citing.removeWord(id, from: meaning)
             try renewSubscription(meaning.register)
         }
-        return !words.isEmpty
+        return !assertions.isEmpty
     }
 
     /// The rows of one operation: one for each member it names.
-    private func words(
+    private func assertions(
         at arrival: Int64
     ) throws(StorageError) -> [(FollowingMeaning, OperationID)] {
         try connection.statement(
@@ -218,7 +218,7 @@ extension ViewStore {
     }
 
     /// What one operation says about one member.
-    public struct FollowingWord: Hashable, Sendable {
+    public struct FollowingAssertion: Hashable, Sendable {
         /// The member and channel.
         public let register: FollowingRegister
         /// The operation.

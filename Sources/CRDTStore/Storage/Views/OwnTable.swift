@@ -4,11 +4,11 @@ public import WorkspaceModel
 public final class OwnTable {
     let connection: Connection
     private let memory: ViewMemory
-    let citing: CitingWords
+    let citing: CitingAssertions
 
     init(_ connection: Connection, _ memory: ViewMemory) {
         (self.connection, self.memory) = (connection, memory)
-        citing = CitingWords(connection: connection)
+        citing = CitingAssertions(connection: connection)
     }
 
     // MARK: Registers

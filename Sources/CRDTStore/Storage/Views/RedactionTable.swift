@@ -227,7 +227,7 @@ extension ViewStore {
         for arrival in arrivals {
             try connection.statement("UPDATE redacted SET due = NULL WHERE arr = ?")
                 .run(.integer(arrival))
-            try following.forgetWord(arrival)
+            try following.forgetAssertion(arrival)
         }
         // Their annotations cannot be decrypted any more, and may never have been.
         try removeAnnotations(arrivals: arrivals)

@@ -10,7 +10,7 @@ public import WorkspaceModel
 public final class ViewStore {
     let connection: Connection
     private let insert: MessageInsert
-    let citing: CitingWords
+    let citing: CitingAssertions
     /// Cached results.
     let memory = ViewMemory()
     /// Deletions, and the redactions behind them.
@@ -95,7 +95,7 @@ public final class ViewStore {
 
     init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
-        citing = CitingWords(connection: connection)
+        citing = CitingAssertions(connection: connection)
         redactions = RedactionTable(connection, memory)
         notes = NoteTable(connection)
         following = FollowingTable(connection, memory)
@@ -173,7 +173,7 @@ public final class ViewStore {
             try delete.run(
                 .integer(document), .integer(position.sort), .integer(position.arrival))
             try removeLate(position, in: document)
-            try following.forgetWord(position.arrival)
+            try following.forgetAssertion(position.arrival)
             try forgetBlobReferences(of: position.arrival)
         }
         memory.forgetUnread(in: document)

@@ -147,7 +147,7 @@ public struct ControlConnection {
             }
             do throws(NodeError) {
                 let count = try LineFile.announced(by: envelope.parameters)
-                // A small file that is here already needs no desk, and nobody waits for it.
+                // A small file that is here already needs no worker, and nobody waits for it.
                 if count <= Int64(Limits.inlineFileBytesMax), splitter.storedCount >= count {
                     return handOut(envelope, file: splitter.raw(Int(count)))
                 }
@@ -174,12 +174,12 @@ public struct ControlConnection {
     private mutating func isFree() -> Bool {
         guard file != nil else { return true }
         if file?.drop(from: &splitter) == true { takenCount += 1 }
-        letGo()
+        releaseFile()
         return file == nil
     }
 
     /// Goes on with lines once nothing is left of a file.
-    private mutating func letGo() {
+    private mutating func releaseFile() {
         guard file?.isOver == true else { return }
         output += file?.takeHeld() ?? []
         file = nil
@@ -214,7 +214,7 @@ public struct ControlConnection {
         file?.answered(answer)
         // The rest of a refused upload is read and discarded, up to a limit.
         if let missing = file?.missing, missing > Limits.fileUnwantedBytesMax { isBroken = true }
-        letGo()
+        releaseFile()
     }
 
     /// Sends an event to the client.
@@ -297,7 +297,7 @@ public struct ControlConnection {
         guard !isBroken, !hasHungUp else { return false }
         guard exchange == nil else { return exchange?.give(bytes, &output) == true }
         guard file?.give(bytes, to: &output) == true else { return false }
-        letGo()
+        releaseFile()
         return true
     }
 

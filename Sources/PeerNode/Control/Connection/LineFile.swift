@@ -8,7 +8,7 @@ struct LineFile {
     private enum Stage {
         /// The answer is awaited; then bytes may follow it.
         case asked
-        /// So many bytes are still to come, and the desk takes them.
+        /// So many bytes are still to come, and the worker takes them.
         case coming(left: Int64)
         /// This many bytes are still expected, and are discarded.
         case unwanted(left: Int64)
@@ -78,7 +78,7 @@ struct LineFile {
 
     // MARK: Bytes
 
-    /// The bytes that have arrived for the desk.
+    /// The bytes that have arrived for the worker.
     mutating func take(from splitter: inout LineSplitter) -> [UInt8] {
         guard case .coming(let left) = stage else { return [] }
         let bytes = splitter.raw(Int(clamping: left))

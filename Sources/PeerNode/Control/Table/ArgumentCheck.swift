@@ -22,29 +22,30 @@ extension Arguments {
             if let similar { meant.append(similar) }
             failing.append(
                 (
-                    NodeError.Field(name: shortened(member.key), reason: Misfit.unknown.rawValue),
+                    NodeError.Field(
+                        name: shortened(member.key), reason: ParameterMismatch.unknown.rawValue),
                     "unknown parameter \(NodeError.quoted(member.key))",
                     similar.map { "did you mean '\($0)'?" }
                 ))
         }
         // By their places: most of them are looked at and never copied.
         for place in parameters.indices {
-            guard let misfit = Self.misfit(of: parameters[place], in: given),
-                misfit != .missing || !meant.contains(parameters[place].name)
+            guard let mismatch = Self.mismatch(of: parameters[place], in: given),
+                mismatch != .missing || !meant.contains(parameters[place].name)
             else { continue }
             let parameter = parameters[place]
             failing.append(
                 (
-                    NodeError.Field(name: parameter.name, reason: misfit.rawValue),
-                    sentence(about: parameter, misfit),
-                    misfit == .missing ? nil : parameter.misfitHint
+                    NodeError.Field(name: parameter.name, reason: mismatch.rawValue),
+                    sentence(about: parameter, mismatch),
+                    mismatch == .missing ? nil : parameter.mismatchHint
                 ))
         }
         if let first = failing.first {
             if failing.count == 1, let long = Self.tooLarge(first.field, parameters, given) {
                 throw long
             }
-            let isUnknown = first.field.reason == Misfit.unknown.rawValue
+            let isUnknown = first.field.reason == ParameterMismatch.unknown.rawValue
             throw NodeError(
                 .badRequest, first.sentence,
                 hint: first.hint ?? "see 'wsx-node rpc --describe \(command)'",
@@ -60,23 +61,27 @@ extension Arguments {
     private static func tooLarge(
         _ field: NodeError.Field, _ parameters: [ParameterDefinition], _ given: JSONObject
     ) -> NodeError? {
-        guard field.reason == Misfit.tooLong.rawValue, let text = given[field.name]?.stringValue,
+        guard field.reason == ParameterMismatch.tooLong.rawValue,
+            let text = given[field.name]?.stringValue,
             let parameter = parameters.first(where: { $0.name == field.name }),
             parameter.isMessageText, case .text(let bytes) = parameter.shape
         else { return nil }
         return .textTooLarge(field.name, bytes: text.utf8.count, bytesMax: bytes.upperBound)
     }
 
-    private static func misfit(of parameter: ParameterDefinition, in given: JSONObject) -> Misfit? {
+    private static func mismatch(of parameter: ParameterDefinition, in given: JSONObject)
+        -> ParameterMismatch?
+    {
         guard let value = given[parameter.name], !value.isNull else {
             return parameter.isRequired ? .missing : nil
         }
-        return parameter.shape.misfit(value)
+        return parameter.shape.mismatch(value)
     }
 }
 
-private func sentence(about parameter: ParameterDefinition, _ misfit: Misfit) -> String {
-    misfit == .missing
+private func sentence(about parameter: ParameterDefinition, _ mismatch: ParameterMismatch) -> String
+{
+    mismatch == .missing
         ? "'\(parameter.name)' is missing" : "'\(parameter.name)' must be \(parameter.shape.words)"
 }
 

@@ -34,7 +34,7 @@ public struct ParameterDefinition: Sendable {
     /// The parameter that gets the id of a picture, where this one may be a path to it.
     public internal(set) var pictureTarget: String?
     /// What to do where its value does not fit, if help for the command does not say it.
-    public internal(set) var misfitHint: String?
+    public internal(set) var mismatchHint: String?
     /// The effect of a call with this parameter, where it does more than without it.
     public internal(set) var heavier: HeavierEffect?
 
@@ -136,7 +136,7 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
     /// The same parameter, for the text of a message.
     func messageText() -> Parameter { changed { $0.isMessageText = true } }
     /// The same parameter, with what to do where its value does not fit.
-    func hinting(_ hint: String) -> Parameter { changed { $0.misfitHint = hint } }
+    func hinting(_ hint: String) -> Parameter { changed { $0.mismatchHint = hint } }
     /// The same parameter, for which `-` means standard input.
     func standardInput() -> Parameter { changed { $0.readsStandardInput = true } }
 }

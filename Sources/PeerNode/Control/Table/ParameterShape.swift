@@ -35,7 +35,7 @@ public indirect enum ParameterShape: Sendable {
 }
 
 /// Why a value does not fit. The raw value is the stable word in `data.fields`.
-public enum Misfit: String, Sendable {
+public enum ParameterMismatch: String, Sendable {
     /// The parameter is not there.
     case missing
     /// No parameter has this name.
@@ -59,24 +59,24 @@ extension ParameterShape {
     static let timeRange: ClosedRange<Int64> = 0...9_007_199_254_740_991
 
     /// What is wrong with `value`, or `nil`. Never recurses deeper than a list in the table.
-    func misfit(_ value: JSONValue) -> Misfit? {
+    func mismatch(_ value: JSONValue) -> ParameterMismatch? {
         switch self {
-        case .text(let bytes): textMisfit(value, bytes) { _ in true }
+        case .text(let bytes): textMismatch(value, bytes) { _ in true }
         case .identifier(let prefix):
-            textMisfit(value, 1...80) { isIdentifier($0, prefix: prefix) }
-        case .channel: textMisfit(value, Self.referenceBytes) { ChannelReference($0) != nil }
-        case .member: textMisfit(value, Self.referenceBytes) { MemberReference($0) != nil }
-        case .workspace: textMisfit(value, Self.referenceBytes) { WorkspaceReference($0) != nil }
-        case .note: textMisfit(value, 1...Limits.noteTitleBytesMax) { _ in true }
+            textMismatch(value, 1...80) { isIdentifier($0, prefix: prefix) }
+        case .channel: textMismatch(value, Self.referenceBytes) { ChannelReference($0) != nil }
+        case .member: textMismatch(value, Self.referenceBytes) { MemberReference($0) != nil }
+        case .workspace: textMismatch(value, Self.referenceBytes) { WorkspaceReference($0) != nil }
+        case .note: textMismatch(value, 1...Limits.noteTitleBytesMax) { _ in true }
         case .integer(let range), .duration(let range), .byteCount(let range):
-            integerMisfit(value, range)
-        case .time: integerMisfit(value, Self.timeRange)
+            integerMismatch(value, range)
+        case .time: integerMismatch(value, Self.timeRange)
         case .flag: value.boolValue == nil ? .type : nil
         case .choice(let words):
-            textMisfit(value, 0...64) { given in
+            textMismatch(value, 0...64) { given in
                 words.contains { $0.utf8.elementsEqual(given.utf8) }
             }
-        case .list(let element, let count): listMisfit(value, element, count)
+        case .list(let element, let count): listMismatch(value, element, count)
         case .location: MessageLocation(value) == nil ? .form : nil
         case .json: nil
         }
@@ -169,28 +169,29 @@ extension ParameterShape {
     }
 }
 
-private func textMisfit(
+private func textMismatch(
     _ value: JSONValue, _ bytes: ClosedRange<Int>, isWellFormed: (String) -> Bool
-) -> Misfit? {
+) -> ParameterMismatch? {
     guard let text = value.stringValue else { return .type }
     if text.utf8.count > bytes.upperBound { return .tooLong }
     if text.utf8.count < bytes.lowerBound { return .empty }
     return isWellFormed(text) ? nil : .form
 }
 
-private func integerMisfit(_ value: JSONValue, _ range: ClosedRange<Int64>) -> Misfit? {
+private func integerMismatch(_ value: JSONValue, _ range: ClosedRange<Int64>) -> ParameterMismatch?
+{
     guard let number = value.integerValue else { return .type }
     return range.contains(number) ? nil : .range
 }
 
-private func listMisfit(
+private func listMismatch(
     _ value: JSONValue, _ element: ParameterShape, _ count: ClosedRange<Int>
-) -> Misfit? {
+) -> ParameterMismatch? {
     guard let list = value.arrayValue else { return .type }
     if list.count > count.upperBound { return .tooLong }
     if list.count < count.lowerBound { return .empty }
     for value in list {
-        if let misfit = element.misfit(value) { return misfit }
+        if let mismatch = element.mismatch(value) { return mismatch }
     }
     return nil
 }
@@ -201,6 +202,6 @@ extension NodeError {
         NodeError(
             .badRequest, "'text' is missing",
             hint: "see 'wsx-node rpc --describe message.send'", reason: "control.bad_param",
-            fields: [.init(name: "text", reason: Misfit.missing.rawValue)])
+            fields: [.init(name: "text", reason: ParameterMismatch.missing.rawValue)])
     }
 }

@@ -57,7 +57,7 @@ final class ControlClients {
     var clients: [UInt64: Client] = [:]
     /// Clients that something happened to since they were last looked after.
     private var touched: Set<UInt64> = []
-    /// Jobs for the desk of blobs.
+    /// Jobs for the blob worker.
     var fileJobs: [BlobJob] = []
     private var subscribers: [UInt64] = []
     /// The client that got events last: the next turn continues after it.
@@ -352,7 +352,7 @@ final class ControlClients {
         guard let client = clients.removeValue(forKey: id) else { return }
         driver.poller.forget(client.link.descriptor)
         // Also where the core that has begun it is another one by now.
-        if let file = client.file { fileJobs.append(.abandon(file.errand)) }
+        if let file = client.file { fileJobs.append(.abandon(file.task)) }
         inputs += client.putOff
         inputs.append(.controlClosed(connection: id))
     }

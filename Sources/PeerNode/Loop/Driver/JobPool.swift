@@ -1,4 +1,4 @@
-/// A few threads for work that would block the loop: hashing, long queries, key stretching, name
+/// A few threads for work that would block the loop: hashing, long queries, key derivation, name
 /// resolution.
 ///
 /// A job takes values and returns a value; it touches no state of the node. The loop submits jobs,

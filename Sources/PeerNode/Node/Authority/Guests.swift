@@ -57,22 +57,22 @@ extension Workspace {
     }
 
     /// The people who share a private document with a member, including that member.
-    func company(of person: MemberID) -> Set<MemberID> {
-        if let known = judged.derived.company[person] { return known }
-        var company: Set<MemberID> = [person]
+    func visiblePeople(of person: MemberID) -> Set<MemberID> {
+        if let known = judged.derived.visiblePeople[person] { return known }
+        var visiblePeople: Set<MemberID> = [person]
         for document in sealed.documents.values
         where document.isIn(person) {
-            company.formUnion(document.people)
+            visiblePeople.formUnion(document.people)
         }
-        judged.derived.company[person] = company
-        return company
+        judged.derived.visiblePeople[person] = visiblePeople
+        return visiblePeople
     }
 
     /// Those of `members` whom this person may see: a guest sees only members of shared documents.
     var visibleMembers: [MemberStanding] {
         guard ownRole == .guest else { return members }
-        let company = company(of: member)
-        return members.filter { company.contains($0.member) }
+        let visiblePeople = visiblePeople(of: member)
+        return members.filter { visiblePeople.contains($0.member) }
     }
 
     /// Whether this device holds the keys that its member needs: the group key, or for a guest the

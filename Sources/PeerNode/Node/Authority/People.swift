@@ -26,7 +26,8 @@ extension Memberships {
     /// Everybody who was a member and is not now, in the order in which they came in.
     func formerMembers(of workspace: Workspace) -> [MemberID] {
         let current = Set(workspace.members.map(\.member))
-        let company = workspace.ownRole == .guest ? workspace.company(of: workspace.member) : nil
+        let visiblePeople =
+            workspace.ownRole == .guest ? workspace.visiblePeople(of: workspace.member) : nil
         var former: [MemberID] = []
         for id in workspace.authorityOrder {
             var member: MemberID?
@@ -35,7 +36,7 @@ extension Memberships {
             case .create(let create)?: member = create.member
             default: continue
             }
-            if let company, let member, !company.contains(member) { continue }
+            if let visiblePeople, let member, !visiblePeople.contains(member) { continue }
             if let member, !current.contains(member), !former.contains(member) {
                 former.append(member)
             }

@@ -76,7 +76,7 @@ extension Channels {
         var owned: [(id: String, name: String)] = []
         for (channel, name) in zip(index.all, index.names)
         where channel.owner == workspace.member && !channel.isDefault && !channel.isDirect {
-            let isAlone = channel.circle.map { $0.roles.count <= 1 } ?? false
+            let isAlone = channel.privateMembership.map { $0.roles.count <= 1 } ?? false
             if !isAlone { owned.append((channel.publicID, name)) }
         }
         guard let first = owned.first else { return }
@@ -162,7 +162,9 @@ extension Channels {
     ) throws(NodeError) {
         guard !channel.isDirect else { return }
         let present = try stored { () throws(StorageError) -> [MemberID] in
-            if let circle = channel.circle { return Array(circle.roles.keys) }
+            if let privateMembership = channel.privateMembership {
+                return Array(privateMembership.roles.keys)
+            }
             return try followers(of: channel, in: workspace)
         }
         guard let absent = people.first(where: { !present.contains($0) }) else { return }
@@ -202,8 +204,8 @@ extension Channels {
         case talk
     }
 
-    /// Somebody who is in the workspace now. A guest means, and sees, its company alone. To talk to
-    /// somebody, a name that they had before is enough.
+    /// Somebody who is in the workspace now. A guest means, and sees, `visiblePeople` alone. To
+    /// talk to somebody, a name that they had before is enough.
     func someone(
         _ reference: MemberReference, field: String, in workspace: Workspace,
         for purpose: Purpose = .public
@@ -211,7 +213,7 @@ extension Channels {
         let people = workspace.visibleMembers.filter { standing in
             standing.role <= .member || purpose == .privacy
                 || purpose == .talk
-                    && workspace.company(of: workspace.member).contains(standing.member)
+                    && workspace.visiblePeople(of: workspace.member).contains(standing.member)
         }.map(\.member)
         switch reference {
         case .id(let id):
@@ -264,7 +266,7 @@ extension Channels {
     private func insider(
         _ reference: MemberReference, of channel: Workspace.Channel, in workspace: Workspace
     ) -> MemberID? {
-        let found = (channel.circle?.roles.keys.sorted() ?? []).filter {
+        let found = (channel.privateMembership?.roles.keys.sorted() ?? []).filter {
             workspace.isMeant($0, by: reference)
         }
         return found.count == 1 ? found.first : nil

@@ -26,7 +26,7 @@ extension Workspace {
         let roles = Dictionary(uniqueKeysWithValues: people.map { ($0, Role.member) })
         return Channel(
             id: .zero, publicID: name, number: 0, createdAt: 0,
-            rank: (0, .zero), rule: .closed(Circle(kind: .direct, roles: roles)),
+            rank: (0, .zero), rule: .closed(PrivateMembership(kind: .direct, roles: roles)),
             isDefault: false)
     }
 

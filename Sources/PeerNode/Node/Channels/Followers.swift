@@ -9,8 +9,8 @@ extension Channels {
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
         if channel.isDirect { return channel.people }
-        if let circle = channel.circle {
-            return workspace.members.map(\.member).filter { circle.roles[$0] != nil }
+        if let privateMembership = channel.privateMembership {
+            return workspace.members.map(\.member).filter { privateMembership.roles[$0] != nil }
         }
         let members = workspace.members.filter { $0.role <= .member }.map(\.member)
         if channel.isDefault { return members }
@@ -25,7 +25,9 @@ extension Channels {
         let member = workspace.member
         if channel.isDirect { return channel.includes(member) }
         guard let role = workspace.role(of: member) else { return false }
-        if let circle = channel.circle { return circle.roles[member] != nil }
+        if let privateMembership = channel.privateMembership {
+            return privateMembership.roles[member] != nil
+        }
         guard role <= .member, !channel.isDefault else { return role <= .member }
         return try store.view.following.isFollowing(member, channel.number)
     }

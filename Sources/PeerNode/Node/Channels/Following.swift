@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What an operation says about following a channel.
-struct MembershipWord {
+struct MembershipAssertion {
     let isJoined: Bool
     let author: MemberID
     /// The people it names; the author where it names nobody.
@@ -17,7 +17,7 @@ struct MembershipWord {
 
     init(
         _ action: ContentPayload.MembershipAction, _ members: [MemberID], by author: MemberID,
-        in operation: WordSource, isValid: Bool
+        in operation: AssertionSource, isValid: Bool
     ) {
         isJoined = action.isJoined
         self.author = author
@@ -33,11 +33,11 @@ struct MembershipWord {
 }
 
 /// Assertions about following that are read later than they arrived, or again.
-struct OwedWords {
+struct PendingAssertions {
     /// Whether there are any.
     var any = false
-    /// How many people may still be taken over in this turn. A word is read whole, so that it may
-    /// fall below zero.
+    /// How many people may still be taken over in this turn. An assertion is read whole, so that it
+    /// may fall below zero.
     var room = Limits.followersHeardPerTurnMax
 }
 
@@ -52,11 +52,11 @@ struct OwedWords {
 extension Channels {
     /// Folds an assertion that arrived and reports it; later, where there are very many.
     func hear(
-        _ word: MembershipWord, in workspace: Workspace, from source: OperationSource
+        _ assertion: MembershipAssertion, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        let telling: ViewStore.OwedWord.Telling = source.isBackfill ? .backfill : .news
-        guard owedWords.room > 0 else { return try owe(word.arrival, telling) }
-        try fold(word, in: workspace, telling)
+        let telling: ViewStore.PendingAssertion.Telling = source.isBackfill ? .backfill : .news
+        guard pendingAssertions.room > 0 else { return try enqueue(assertion.arrival, telling) }
+        try fold(assertion, in: workspace, telling)
     }
 
     /// To be called when these operations got their effect or lost it. Opens nothing, so it is done
@@ -64,121 +64,123 @@ extension Channels {
     func judgeFollowing(
         _ arrivals: [Int64], isValid: Bool, _ workspace: Workspace
     ) throws(StorageError) {
-        guard try store.view.following.setValid(isValid, wordsAt: arrivals) else { return }
+        guard try store.view.following.setValid(isValid, assertionsAt: arrivals) else { return }
         workspace.own.readMarks.lateLimits = [:]
     }
 
     /// Forgets what an operation says about following. Opens nothing either.
     func silence(_ arrival: Int64, _ workspace: Workspace) throws(StorageError) {
         try store.view.following.forgetUnheard(arrival)
-        guard try store.view.following.forgetWord(arrival) else { return }
+        guard try store.view.following.forgetAssertion(arrival) else { return }
         workspace.own.readMarks.lateLimits = [:]
     }
 
     /// Schedules the assertions that name people whom a run of operations has admitted: the notes
     /// of all such assertions are searched once for all of them.
-    func oweWords(
+    func enqueueAssertions(
         onNewcomersTo workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         let newcomers = workspace.judged.unheardNewcomers
         guard !newcomers.isEmpty else { return }
         workspace.judged.unheardNewcomers = []
         for arrival in try store.view.following.unheard(of: newcomers) {
-            try owe(arrival, source.isBackfill ? .backfill : .news)
+            try enqueue(arrival, source.isBackfill ? .backfill : .news)
         }
     }
 
     /// Schedules an assertion to be read as soon as there is room, and the keys are available.
-    func owe(
-        _ arrival: Int64, _ telling: ViewStore.OwedWord.Telling
+    func enqueue(
+        _ arrival: Int64, _ telling: ViewStore.PendingAssertion.Telling
     ) throws(StorageError) {
         try write()
-        try store.view.following.owe(.init(arrival: arrival, telling: telling))
-        owedWords.any = true
+        try store.view.following.enqueue(.init(arrival: arrival, telling: telling))
+        pendingAssertions.any = true
     }
 
-    func loadOwedWords() throws(StorageError) {
-        owedWords.any = try !store.view.following.owedWords(limit: 1).isEmpty
+    func loadPendingAssertions() throws(StorageError) {
+        pendingAssertions.any = try !store.view.following.pendingAssertions(limit: 1).isEmpty
     }
 
-    /// Reads of what is owed as much as this turn has room for.
-    func hearOwed() throws(StorageError) {
-        guard owedWords.any, home != nil, mayWrite || turn.isBuilding else { return }
-        while owedWords.room > 0 {
-            let words = try store.view.following.owedWords(limit: 64)
-            guard !words.isEmpty else {
-                owedWords.any = false
+    /// Reads of what is pending as much as this turn has room for.
+    func foldPending() throws(StorageError) {
+        guard pendingAssertions.any, home != nil, mayWrite || turn.isBuilding else { return }
+        while pendingAssertions.room > 0 {
+            let assertions = try store.view.following.pendingAssertions(limit: 64)
+            guard !assertions.isEmpty else {
+                pendingAssertions.any = false
                 return
             }
             try write()
-            for word in words where owedWords.room > 0 { try hear(word) }
+            for assertion in assertions where pendingAssertions.room > 0 { try hear(assertion) }
         }
         turn.hasMoreToDo = true
     }
 
     /// Folds an assertion about following, unless it is deleted. One that cannot be opened yet
     /// comes again with its key.
-    private func hear(_ owed: ViewStore.OwedWord) throws(StorageError) {
-        guard let stored = try store.operations.operation(owed.arrival),
+    private func hear(_ pending: ViewStore.PendingAssertion) throws(StorageError) {
+        guard let stored = try store.operations.operation(pending.arrival),
             let document = store.operations.document(numbered: stored.document),
             document.kind.holds(.subscriptions),
             let workspace = core.workspaces[document.workspace],
             stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil,
-            try !core.sink.isDeleted(owed.arrival),
+            try !core.sink.isDeleted(pending.arrival),
             case .membership(let action, let members)? = try core.keys.content(
                 of: stored, in: workspace),
             let author = workspace.judged.subject(ofGrant: stored.entry.grant)
         else {
-            owedWords.room -= 1
-            return try store.view.following.forgetUnheard(owed.arrival)
+            pendingAssertions.room -= 1
+            return try store.view.following.forgetUnheard(pending.arrival)
         }
-        let word = MembershipWord(
-            action, members, by: author, in: WordSource(stored),
+        let assertion = MembershipAssertion(
+            action, members, by: author, in: AssertionSource(stored),
             isValid: store.operations.isValid(stored.place.sequence, in: stored.place.branch))
-        try fold(word, in: workspace, owed.telling)
+        try fold(assertion, in: workspace, pending.telling)
     }
 
     /// Folds an assertion, for each of the people it names once, and reports what it changes.
     private func fold(
-        _ word: MembershipWord, in workspace: Workspace, _ telling: ViewStore.OwedWord.Telling
+        _ assertion: MembershipAssertion, in workspace: Workspace,
+        _ telling: ViewStore.PendingAssertion.Telling
     ) throws(StorageError) {
         workspace.own.readMarks.lateLimits = [:]
         var unknown: [MemberID] = []
-        for member in word.members.sorted() {
+        for member in assertion.members.sorted() {
             guard workspace.judged.isAdmitted(member) else {
                 unknown.append(member)
                 continue
             }
             let isChanged = try store.view.following.fold(
-                word.about(member), citing: word.cited, isValid: word.isValid)
+                assertion.about(member), citing: assertion.cited, isValid: assertion.isValid)
             if isChanged, telling != .nothing {
-                try tell(word, of: member, isBackfill: telling == .backfill, workspace)
+                try tell(assertion, of: member, isBackfill: telling == .backfill, workspace)
             }
         }
-        owedWords.room -= 1 + word.members.count - unknown.count + unknown.count / 64
-        try store.view.following.noteUnheard(unknown, in: word.arrival)
+        pendingAssertions.room -= 1 + assertion.members.count - unknown.count + unknown.count / 64
+        try store.view.following.noteUnheard(unknown, in: assertion.arrival)
     }
 
     /// Tells that somebody follows a channel now, or does not.
     private func tell(
-        _ word: MembershipWord, of member: MemberID, isBackfill: Bool, _ workspace: Workspace
+        _ assertion: MembershipAssertion, of member: MemberID, isBackfill: Bool,
+        _ workspace: Workspace
     ) throws(StorageError) {
-        let id = store.operations.document(numbered: word.document)?.id
-        let isJoined = try store.view.following.isFollowing(member, word.document)
+        let id = store.operations.document(numbered: assertion.document)?.id
+        let isJoined = try store.view.following.isFollowing(member, assertion.document)
         // Everybody is in the default channel, whatever is said.
         if !isJoined, id.flatMap({ workspace.book.channels[$0] })?.isDefault == true { return }
         guard let id, workspace.book.deleted[id] == nil else { return }
         try turn.record(
             isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace.number,
-            document: word.document, arrival: word.arrival, extra: member.bytes,
+            document: assertion.document, arrival: assertion.arrival, extra: member.bytes,
             isBackfill: isBackfill)
     }
 }
 
-extension MembershipWord {
+extension MembershipAssertion {
     /// The part of it about one of the people it names.
-    fileprivate func about(_ member: MemberID) -> ViewStore.FollowingWord {
-        ViewStore.FollowingWord(
+    fileprivate func about(_ member: MemberID) -> ViewStore.FollowingAssertion {
+        ViewStore.FollowingAssertion(
             .init(document: document, member: member), id: id, at: timestamp, arrival: arrival,
             isJoined: isJoined, isOwn: member == author)
     }

@@ -4,7 +4,7 @@ import WorkspaceModel
 /// Writes assertions about who follows a public channel, so that they count.
 extension Channels {
     /// The outcome of writing an assertion about following.
-    enum SaidFollowing {
+    enum FollowingOutcome {
         /// It counts.
         case counts
         /// This device may not write there.
@@ -18,7 +18,7 @@ extension Channels {
     func say(
         _ action: ContentPayload.MembershipAction, of people: [MemberID],
         in document: DocumentID, of workspace: Workspace
-    ) throws(StorageError) -> SaidFollowing {
+    ) throws(StorageError) -> FollowingOutcome {
         let number = store.operations.document(document, in: workspace.number)?.number
         var (said, unsaid): ([MemberID], [MemberID]) = ([], [])
         for member in people {
@@ -76,7 +76,7 @@ extension Channels {
         } _: { () throws(StorageError) in
             // The assertion of a command counts when it answers, whatever else arrived in this
             // turn.
-            owedWords.room = max(owedWords.room, 1)
+            pendingAssertions.room = max(pendingAssertions.room, 1)
             let cited = try opposite().prefix(Limits.dependenciesMax)
             return try core.privates.authorContent(
                 .membership(action, members: action.named([member])), to: document,

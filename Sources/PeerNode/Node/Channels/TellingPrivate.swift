@@ -22,7 +22,9 @@ extension Channels {
         // A conversation shows with its first message, not with its making.
         if channel.isDirect { return }
         try tell(channel, before, wasDeleted: false, in: workspace, cause)
-        let (old, new) = (before?.circle?.roles ?? [:], channel.circle?.roles ?? [:])
+        let (old, new) = (
+            before?.privateMembership?.roles ?? [:], channel.privateMembership?.roles ?? [:]
+        )
         // A new member of the channel is only told of their own membership, not of everybody's.
         let touched = before == nil ? [workspace.member] : Set(old.keys).union(new.keys)
         for member in touched.sorted() {

@@ -9,7 +9,7 @@ struct Channel {
         /// Everybody in the workspace.
         case open(ChannelRuling)
         /// Those who are in it, and nobody else.
-        case closed(Circle)
+        case closed(PrivateMembership)
     }
 
     /// The document that new messages go into.
@@ -38,7 +38,7 @@ struct Channel {
 }
 
 /// The membership of a private document.
-struct Circle {
+struct PrivateMembership {
     /// What it is for.
     enum Kind {
         case channel
@@ -71,24 +71,24 @@ extension Channel {
     }
 
     /// Who is in a private channel or direct conversation, `nil` of a public channel.
-    var circle: Circle? {
-        if case .closed(let circle) = rule { return circle }
+    var privateMembership: PrivateMembership? {
+        if case .closed(let privateMembership) = rule { return privateMembership }
         return nil
     }
 
     /// Whether only those who are in it see it.
-    var isPrivate: Bool { circle != nil }
+    var isPrivate: Bool { privateMembership != nil }
     /// Whether it is a direct conversation.
-    var isDirect: Bool { circle?.kind == .direct }
+    var isDirect: Bool { privateMembership?.kind == .direct }
     /// Those who take part in a direct conversation, ascending; empty of channels.
-    var people: [MemberID] { isDirect ? circle?.roles.keys.sorted() ?? [] : [] }
+    var people: [MemberID] { isDirect ? privateMembership?.roles.keys.sorted() ?? [] : [] }
 
     /// Its owner; a direct conversation has none.
     var owner: MemberID? {
         switch rule {
         case .open(let ruling): ruling.owner
-        case .closed(let circle):
-            circle.powers.filter { $0.value == .owner }.keys.min()
+        case .closed(let privateMembership):
+            privateMembership.powers.filter { $0.value == .owner }.keys.min()
         }
     }
 
@@ -96,7 +96,8 @@ extension Channel {
     var admins: [MemberID] {
         switch rule {
         case .open(let ruling): ruling.admins
-        case .closed(let circle): circle.roles.filter { $0.value == .admin }.keys.sorted()
+        case .closed(let privateMembership):
+            privateMembership.roles.filter { $0.value == .admin }.keys.sorted()
         }
     }
 
@@ -104,7 +105,7 @@ extension Channel {
     var isArchived: Bool {
         switch rule {
         case .open(let ruling): ruling.isArchived
-        case .closed(let circle): circle.isArchived
+        case .closed(let privateMembership): privateMembership.isArchived
         }
     }
 
@@ -114,13 +115,15 @@ extension Channel {
         case .open(let ruling):
             if member == ruling.owner { return .owner }
             return ruling.admins.contains(member) ? .admin : .member
-        case .closed(let circle):
-            return circle.powers[member] ?? .member
+        case .closed(let privateMembership):
+            return privateMembership.powers[member] ?? .member
         }
     }
 
     /// Whether somebody may read and write in it, who is in the workspace.
-    func includes(_ member: MemberID) -> Bool { circle.map { $0.roles[member] != nil } ?? true }
+    func includes(_ member: MemberID) -> Bool {
+        privateMembership.map { $0.roles[member] != nil } ?? true
+    }
 
     /// Whether somebody may do something with it now. The workspace's admins have no power over
     /// what they are not in.
@@ -129,8 +132,8 @@ extension Channel {
     func allows(_ right: ChannelRight, to member: MemberID, of role: Role) -> Bool {
         switch rule {
         case .open(let ruling): ruling.allows(right, to: member, of: role)
-        case .closed(let circle):
-            (circle.powers[member] ?? .guest) <= (right == .manage ? .owner : .admin)
+        case .closed(let privateMembership):
+            (privateMembership.powers[member] ?? .guest) <= (right == .manage ? .owner : .admin)
         }
     }
 

@@ -113,7 +113,7 @@ final class ContentRights {
     var passedOver: Set<MemberID> = []
     /// Whether redactions have to be judged again: at first, and whenever those limits change.
     var hasOtherRights = true
-    /// Whether `limits` has every stretch that is stored, and not only those asked for since the
+    /// Whether `limits` has every range that is stored, and not only those asked for since the
     /// start.
     var hasAllLimits = false
     /// How far removals and departures keep the logs that were asked about.

@@ -6,8 +6,8 @@ import WorkspaceModel
 ///
 /// It is discarded when the document is judged again.
 struct PrivateCuts {
-    /// A stretch of a log on one branch.
-    private struct Stretch: Hashable {
+    /// A range of a log on one branch.
+    private struct BranchRange: Hashable {
         let place: PrivateDocument.LimitPlace
         let branch: Int64
     }
@@ -17,7 +17,7 @@ struct PrivateCuts {
     /// The beginnings of the ids that these name. Two may be alike: then a document is read once
     /// more than it had to be.
     private var named: [LogName: Set<UInt64>] = [:]
-    private var bounds: [Stretch: UInt64?] = [:]
+    private var bounds: [BranchRange: UInt64?] = [:]
     /// Entries that were looked for among what is stored; for tests.
     private(set) var looks = 0
 
@@ -40,16 +40,16 @@ struct PrivateCuts {
     /// Whether something that was asked about leaves places of a log.
     func concern(_ log: LogName) -> Bool { named[log]?.isEmpty == false }
 
-    /// The cached bound of a stretch on a branch: the last valid place, `.some(nil)` where nothing
+    /// The cached bound of a range on a branch: the last valid place, `.some(nil)` where nothing
     /// counts.
     func bound(of place: PrivateDocument.LimitPlace, on branch: Int64) -> UInt64?? {
-        bounds[Stretch(place: place, branch: branch)]
+        bounds[BranchRange(place: place, branch: branch)]
     }
 
     mutating func note(
         _ bound: UInt64?, of place: PrivateDocument.LimitPlace, on branch: Int64, looks: Int
     ) {
-        bounds.updateValue(bound, forKey: Stretch(place: place, branch: branch))
+        bounds.updateValue(bound, forKey: BranchRange(place: place, branch: branch))
         self.looks &+= looks
     }
 

@@ -18,7 +18,7 @@ final class PrivateDocument {
     /// The inputs of the last judgement, to repeat it.
     private var basis: [PrivateBasis] = []
     /// The summary for callers that ask about every document.
-    private(set) var gist = PrivateGist()
+    private(set) var summary = PrivateSummary()
     /// Where the judgement is kept, unless it is `resident`.
     private let shelf: PrivateShelf
     private let shelfName: UInt64
@@ -61,7 +61,7 @@ final class PrivateDocument {
         indirect case channel(Channel)
     }
 
-    /// One stretch of a log.
+    /// One range of a log.
     struct LimitPlace: Hashable {
         let log: LogName
         let member: MemberID
@@ -97,7 +97,7 @@ final class PrivateDocument {
 
     /// How it began, `nil` until that could be read.
     var root: PrivateRoot? {
-        guard gist.hasRoot, case .root(let root)? = records[rootID]?.change?.action else {
+        guard summary.hasRoot, case .root(let root)? = records[rootID]?.change?.action else {
             return nil
         }
         return root
@@ -148,7 +148,7 @@ final class PrivateDocument {
     func judge(_ operations: [PrivateOperation]) {
         let judged = PrivateJudgement(PrivateAuthority(of: id, operations, ends: ends))
         basis = operations.map { PrivateBasis($0) }
-        gist = PrivateGist(judged.authority)
+        summary = PrivateSummary(judged.authority)
         rights.cuts = PrivateCuts()
         own = nil
         resident = membership.size > Limits.judgedOnceMoreMax ? judged : nil
@@ -256,7 +256,7 @@ final class PrivateDocument {
         return limits
     }
 
-    /// How far content of a stretch counts, by the seats of its author.
+    /// How far content of a range counts, by the seats of its author.
     ///
     /// - Parameter leastRole: as for `PrivateAuthority.contentLimit`.
     func contentLimit(

@@ -91,7 +91,7 @@ struct PrivateBasis {
 
 /// What lists and peers ask of all private documents at once. It stays in memory when the judgement
 /// is evicted.
-struct PrivateGist {
+struct PrivateSummary {
     /// Whether the document has a root that says how it began.
     private(set) var hasRoot = false
     /// Whether that has effect.
@@ -126,20 +126,20 @@ struct PrivateOwnPlace {
 
 extension PrivateDocument {
     /// Whether the root counts.
-    var isRootValid: Bool { gist.isRootValid }
+    var isRootValid: Bool { summary.isRootValid }
 
     /// The valid operation that deletes it.
-    var deletion: OperationID? { gist.deletion }
+    var deletion: OperationID? { summary.deletion }
 
     /// Whether somebody is in now. Whether the workspace still has them is the workspace's to say.
-    func isIn(_ member: MemberID) -> Bool { gist.seats.contains { $0.member == member } }
+    func isIn(_ member: MemberID) -> Bool { summary.seats.contains { $0.member == member } }
 
     /// Everybody who is in now.
-    var people: Set<MemberID> { Set(gist.seats.lazy.map(\.member)) }
+    var people: Set<MemberID> { Set(summary.seats.lazy.map(\.member)) }
 
     /// The owner and the admins, the owner first, then ascending.
     var leaders: [MemberID] {
-        gist.seats.filter { $0.role <= .admin }
+        summary.seats.filter { $0.role <= .admin }
             .sorted { ($0.role, $0.member) < ($1.role, $1.member) }.map(\.member)
     }
 }

@@ -50,7 +50,7 @@ extension NodeCore {
             session.lock.sealed = sealed
             if former == nil {
                 session.lock.phase = .closed
-                let tries = try? turn.store.registry.value(IdentityDesk.triesName)
+                let tries = try? turn.store.registry.value(IdentityHandler.triesName)
                 session.lock.tries = UnlockTries(stored: tries ?? nil, now: turn.time.monotonic)
             } else if let known = former?.home, known.device == sealed.device {
                 session.home = known

@@ -114,7 +114,7 @@ final class NodeCore: TurnHolder {
         turn.store.events.keepRecent()
         log.ingestBudget.beginTurn()
         ledgers.beginTurn()
-        channels.owedWords.room = Limits.followersHeardPerTurnMax
+        channels.pendingAssertions.room = Limits.followersHeardPerTurnMax
         events.eventRowsLeft = Limits.eventsLookedAtMax
         for workspace in workspaces.values { workspace.own.readMarks.lateLimits = [:] }
     }
@@ -131,8 +131,8 @@ final class NodeCore: TurnHolder {
         switch input {
         case .call(let call, let method, let arguments, let file):
             try answer(call, method, arguments, file: file)
-        case .stretched(let call, let keys):
-            try IdentityDesk(self).stretched(call, keys)
+        case .keysDerived(let call, let keys):
+            try IdentityHandler(self).continueWithKeys(call, keys)
         case .searched(let outcome):
             try queries.searched(outcome)
         case .blobbed(let outcome): try files.took(outcome)
@@ -144,14 +144,14 @@ final class NodeCore: TurnHolder {
         case .mailed(let number, let status): try proofs.mailed(number, status: status)
         case .tokenChecked(let number, let verdict):
             try proofs.accounts.checked(number, verdict: verdict)
-        case .backedUp(let at): try BackupDesk(self).noteBackup(at: at)
+        case .backedUp(let at): try BackupHandler(self).noteBackup(at: at)
         case .inspected(let call, let result): try integrity.inspected(call, result)
         case .controlClosed(let connection):
             telling.forget(connection)
-            files.forgetErrands(of: connection)
+            files.forgetTasks(of: connection)
         case .listening(let addresses):
             links.noteListening(addresses)
-            NetworkDesk(self).answerResumes()
+            NetworkHandler(self).answerResumes()
             try links.tellListening()
         default:
             try links.handleNetwork(input)
@@ -168,8 +168,8 @@ final class NodeCore: TurnHolder {
         try session.foldArrived()
         try privates.judgeWaiting()
         try messages.settleRedactions()
-        if try messages.redactLateWords() { try messages.settleRedactions() }
-        try channels.hearOwed()
+        if try messages.redactLateAssertions() { try messages.settleRedactions() }
+        try channels.foldPending()
         try integrity.noteEarlierFiles()
         try ledgers.tellChanges()
         try events.showNotices()
@@ -274,7 +274,7 @@ final class NodeCore: TurnHolder {
                 throw NodeError.locked(session.lock.phase)
             }
             if command.needs == .identity, session.home == nil { throw NodeError.noIdentity }
-            let context = CommandContext(node: CommandDesk(self), call: call, file: file)
+            let context = CommandContext(node: CommandDispatcher(self), call: call, file: file)
             switch try command.call(context, arguments) {
             case .reply(let value):
                 result = .success(profiles.tellingFormerNames(saidOf(command, value)))

@@ -117,11 +117,11 @@ final class DeviceLinking: CorePart {
             let entry = DeviceEntry(
                 device: peer.device, agreementKey: proof.agreementKey,
                 signature: proof.signature)
-            let company = home.map {
-                DeviceCompany.adding(
+            let consent = home.map {
+                DeviceConsent.adding(
                     to: workspace.id, before: $0.device, member: workspace.member)
             }
-            guard company?.isSigned(by: [entry], mayRecover: false) == true else {
+            guard consent?.isSigned(by: [entry], mayRecover: false) == true else {
                 isBad = true
                 continue
             }

@@ -9,13 +9,13 @@ final class Founding: CorePart {
     /// - Parameter seal: seals them in the file; `nil` leaves them unprotected.
     func makeIdentity(
         name: String, recovery: RecoveryChoice = .drawn,
-        under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)? = nil
+        under seal: (key: SymmetricKey, derivation: PassphraseVault.KeyDerivation)? = nil
     ) throws(NodeError) {
         let phrase = recovery.phrase(using: environment.random)
         let identity = HomeIdentity(
             name: name, createdAt: time.wall, phrase: phrase, using: environment.random)
         let sealed = seal.map {
-            SealedIdentity(identity, under: $0.key, of: $0.stretch, using: environment.random)
+            SealedIdentity(identity, under: $0.key, of: $0.derivation, using: environment.random)
         }
         var bytes = sealed?.fileBytes ?? identity.fileBytes
         defer { SecretBytes.wipe(&bytes) }

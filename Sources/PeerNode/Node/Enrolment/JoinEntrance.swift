@@ -46,7 +46,7 @@ extension Enrolment {
         }
         guard !workspace.judged.evaluator.isBarred(home.device),
             let end = lastEnd(of: owner, in: workspace)
-                ?? workspace.judged.evaluator.vainAdmission(of: owner)
+                ?? workspace.judged.evaluator.ineffectiveAdmission(of: owner)
         else { throw Self.deviceWasRevoked }
         if isRejection(end, of: owner, by: invite, home.device, in: workspace) {
             throw Self.refusal(.invalid)

@@ -12,7 +12,8 @@ extension DeviceLinking {
 
     /// - Parameter seal: what seals a new identity, once its passphrase has become a key.
     func linkDevice(
-        _ draft: JoinDraft, under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?,
+        _ draft: JoinDraft,
+        under seal: (key: SymmetricKey, derivation: PassphraseVault.KeyDerivation)?,
         _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
         if try core.replay(scope) != nil, let object = core.queries.identityObject() {

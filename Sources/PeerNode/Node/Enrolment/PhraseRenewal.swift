@@ -4,13 +4,13 @@ import WorkspaceModel
 
 extension RecoveryPhrase {
     /// The phrase as the device that takes the place of another one.
-    func entry(entering company: DeviceCompany) -> DeviceEntry {
+    func entry(entering consent: DeviceConsent) -> DeviceEntry {
         let signing = signingKey
         let box = agreementKey.publicKey.bytes
         let unsigned = DeviceEntry(device: signing.device, agreementKey: box, signature: .zero)
         return DeviceEntry(
             device: signing.device, agreementKey: box,
-            signature: signing.signature(for: company.message(for: [unsigned])))
+            signature: signing.signature(for: consent.message(for: [unsigned])))
     }
 }
 

@@ -118,7 +118,8 @@ final class Recovery: CorePart {
 
     /// - Parameter seal: what seals a new identity, once its passphrase has become a key.
     func recoverIdentity(
-        _ draft: RecoveryDraft, under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?,
+        _ draft: RecoveryDraft,
+        under seal: (key: SymmetricKey, derivation: PassphraseVault.KeyDerivation)?,
         _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
         let phrase = try core.membership.recoveryPhrase(draft.phrase)
@@ -221,18 +222,18 @@ final class Recovery: CorePart {
         let signing = phrase.signingKey
         guard let home, let answerer = link.peer?.device,
             let end = core.enrolment.lastEnd(of: member, in: workspace)
-                ?? workspace.judged.evaluator.vainAdmission(of: member),
+                ?? workspace.judged.evaluator.ineffectiveAdmission(of: member),
             let invite = core.enrolment.invite(of: network.joining.joins[index], in: workspace),
             !workspace.judged.evaluator.isBarred(signing.device)
         else { return try core.enrolment.turnAway(index, Self.mayNotReturn) }
-        let company = DeviceCompany.returning(
+        let consent = DeviceConsent.returning(
             to: workspace.id, after: end, before: answerer, member: member)
         let box = phrase.agreementKey.publicKey.bytes
         let unsigned = DeviceEntry(device: signing.device, agreementKey: box, signature: .zero)
         let devices = DeviceEntry.encoded([
             DeviceEntry(
                 device: signing.device, agreementKey: box,
-                signature: signing.signature(for: company.message(for: [unsigned])))
+                signature: signing.signature(for: consent.message(for: [unsigned])))
         ])
         let secret = network.joining.joins[index].link.secret
         network.joining.joins[index].stage = .asked

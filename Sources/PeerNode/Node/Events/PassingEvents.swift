@@ -44,7 +44,7 @@ extension Events {
                 .notePatch, data(of: move, in: workspace), in: workspace,
                 document: move.place.document, note: move.place)
         }
-        for news in core.notes.speaking.takeCompanyNews() {
+        for news in core.notes.presenceSender.takePresenceEvents() {
             guard let document = store.operations.document(numbered: news.place.document),
                 let workspace = core.workspaces[document.workspace]
             else { continue }

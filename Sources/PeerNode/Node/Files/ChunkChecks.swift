@@ -41,7 +41,7 @@ final class ChunkChecks: FilePart {
             }
             try noteLost(row)
             guard let blob = row.blob, !row.held.isEmpty else { continue }
-            return try room.errands.check(number, blob, row.held, for: call)
+            return try room.tasks.check(number, blob, row.held, for: call)
         }
         guard let check else { return }
         self.check = nil

@@ -3,7 +3,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Incoming messages about blobs from peers, and outcomes of jobs from the desk.
+/// Incoming messages about blobs from peers, and outcomes of jobs from the worker.
 extension Files {
     /// Takes a message about a blob.
     ///
@@ -38,7 +38,7 @@ extension Files {
         transfers.left(link)
     }
 
-    /// Something came of a job of the desk.
+    /// Something came of a job of the worker.
     func took(_ outcome: BlobOutcome) throws(StorageError) {
         switch outcome {
         case .began(let less): try transfers.lost(less)
@@ -52,20 +52,20 @@ extension Files {
             if isAnyWhole { try transfers.resume() }
         case .unclaimed(let error):
             try transfers.unclaimed(error)
-            try errands.fetchPartsAgain()
+            try tasks.fetchPartsAgain()
             transfers.pause()
         case .tree(let tree): transfers.know(tree)
         case .read(let piece, let blob, let link, let result):
             try serving.read(piece, of: blob, for: LinkID(link), result)
         case .proved(let blob, let link, let result):
             serving.proved(blob, for: LinkID(link), result)
-        case .put(let id, let result): try errands.put(id, result)
-        case .saved(let id, let result): errands.saved(id, result)
+        case .put(let id, let result): try tasks.put(id, result)
+        case .saved(let id, let result): tasks.saved(id, result)
         case .verified(let id, let blob, let result):
-            if let number = errands.takeCheck(id) { return try checks.checked(number, result) }
-            try errands.verified(id, blob, result)
-        case .opened(let id, let result): errands.opened(id, result)
-        case .streamed(let id): errands.streamed(id)
+            if let number = tasks.takeCheck(id) { return try checks.checked(number, result) }
+            try tasks.verified(id, blob, result)
+        case .opened(let id, let result): tasks.opened(id, result)
+        case .streamed(let id): tasks.streamed(id)
         case .portion: break
         }
     }
@@ -77,10 +77,10 @@ extension Files {
         switch try transfers.claimed(claim) {
         case .unknown: return false
         case .part:
-            try errands.partCame(of: claim.blob)
+            try tasks.partCame(of: claim.blob)
             return false
         case .whole:
-            try errands.beginWaiting(for: claim.blob)
+            try tasks.beginWaiting(for: claim.blob)
             return true
         }
     }

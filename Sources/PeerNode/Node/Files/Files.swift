@@ -7,7 +7,7 @@ import WorkspaceModel
 typealias FilePart = RoomPartOf<Files>
 
 /// Files: which blobs are named by messages that this node can open, what is fetched from whom,
-/// what is served, and what the cache evicts. It never sees a byte of a blob: a desk beside the
+/// what is served, and what the cache evicts. It never sees a byte of a blob: a worker beside the
 /// loop handles those.
 ///
 /// The room holds the parts, each with its own state, and coordinates what involves several of
@@ -15,7 +15,7 @@ typealias FilePart = RoomPartOf<Files>
 final class Files: Component {
     // A part asks those before it in this list, and none behind it. First those of `Transfers`.
 
-    /// Jobs for the desk.
+    /// Jobs for the worker.
     private(set) lazy var jobs = BlobJobs(self)
     /// Files that were put and that no message names yet.
     private(set) lazy var drafts = FileDrafts(self)
@@ -46,7 +46,7 @@ final class Files: Component {
     /// Questions who has a file.
     private(set) lazy var holders = HolderQuestions(self)
     /// Jobs that calls wait for.
-    private(set) lazy var errands = FileErrands(self)
+    private(set) lazy var tasks = FileTasks(self)
     /// A check of chunks.
     private(set) lazy var checks = ChunkChecks(self)
     /// What `doctor` says.
@@ -55,7 +55,7 @@ final class Files: Component {
     override var nextDeadline: UInt64? {
         var first = Earliest(blobs.wordsDue, pictures.due, copies.deadline, transfers.nextDeadline)
         first.take(heldElsewhere.due)
-        first.take(errands.nextDeadline)
+        first.take(tasks.nextDeadline)
         first.take(holders.nextDeadline)
         first.take(cache.nextDeadline)
         return first.moment
@@ -64,7 +64,7 @@ final class Files: Component {
     override func tick() throws(StorageError) {
         transfers.tick()
         if let due = blobs.wordsDue, due <= time.monotonic { try serving.tellHeld() }
-        try errands.endVain()
+        try tasks.endUnserved()
         try holders.answerDue()
         try copies.decide()
         try collectWhenDue()
@@ -76,7 +76,7 @@ final class Files: Component {
         let error = NodeError.locked(.relaying)
         holders.endAll(because: error)
         checks.forget()
-        errands.endAll(because: error)
+        tasks.endAll(because: error)
     }
 
     override func forgetWorkspaces() {
@@ -89,17 +89,17 @@ final class Files: Component {
         guard let former = former as? Files else { return }
         jobs.goOn(after: former.jobs)
         drafts.goOn(after: former.drafts)
-        errands.goOn(after: former.errands)
+        tasks.goOn(after: former.tasks)
         media.goOn(after: former.media)
         copies.goOn(after: former.copies)
         transfers.goOn(after: former.transfers)
     }
 
     /// A client's jobs are no longer awaited.
-    func forgetErrands(of connection: UInt64) {
+    func forgetTasks(of connection: UInt64) {
         holders.forget(of: connection)
         checks.forget(of: connection)
-        errands.forget(of: connection)
+        tasks.forget(of: connection)
     }
 
     // MARK: The turn

@@ -30,7 +30,7 @@ final class HolderQuestions: FilePart {
 
     var nextDeadline: UInt64? { questions.lazy.map(\.due).min() }
     /// Whether one more may be asked.
-    var hasRoom: Bool { questions.count < Limits.fileErrandsMax }
+    var hasRoom: Bool { questions.count < Limits.fileTasksMax }
 
     /// Asks devices, each over its link.
     func ask(_ question: HolderQuestion, on links: [PeerLink]) {

@@ -3,27 +3,27 @@ import CRDTStore
 import WorkspaceModel
 
 /// Files that somebody waits for and no device sends.
-extension FileErrands {
+extension FileTasks {
     /// So many of those who were asked are named in a hint.
     private static let namedMax = 3
 
     /// Ends the jobs whose file nobody has sent for long enough. While somebody sends it, they
     /// continue.
-    func endVain() throws(StorageError) {
-        for id in errands.keys.sorted() {
-            guard let errand = errands[id], let due = errand.waitsUntil, due <= time.monotonic,
-                let root = errand.waitsFor
+    func endUnserved() throws(StorageError) {
+        for id in tasks.keys.sorted() {
+            guard let task = tasks[id], let due = task.waitsUntil, due <= time.monotonic,
+                let root = task.waitsFor
             else { continue }
             let state = room.transfers.state(of: root)
-            if let later = nextLook(errand, state, root) {
-                errands[id]?.waitsUntil = later
+            if let later = nextLook(task, state, root) {
+                tasks[id]?.waitsUntil = later
                 continue
             }
             let isFull = state?.isPaused == true
             let error =
                 try isFull
-                ? NodeError(BlobError.noSpace, file: errand.work.title)
-                : missing(errand, state, root)
+                ? NodeError(BlobError.noSpace, file: task.work.title)
+                : missing(task, state, root)
             end(id, .failure(error))
             endPart(root)
         }
@@ -31,11 +31,11 @@ extension FileErrands {
 
     /// When it is looked again whether somebody sends what a job waits for; `nil` if that is in vain.
     private func nextLook(
-        _ errand: FileErrand, _ state: TransferState?, _ root: BlobRoot
+        _ task: FileTask, _ state: TransferState?, _ root: BlobRoot
     ) -> UInt64? {
         let now = time.monotonic
-        let patience = errand.patience ?? room.transfers.patience(with: root)
-        let begun = errand.waitsSince ?? now
+        let patience = task.patience ?? room.transfers.patience(with: root)
+        let begun = task.waitsSince ?? now
         let since = state.map { max($0.waitingSince ?? now, begun) } ?? begun
         guard since &+ patience > now else { return nil }
         return min(since &+ patience, now &+ Limits.fileAloneMilliseconds)
@@ -44,7 +44,7 @@ extension FileErrands {
     /// The report about a file that nobody sends: who was asked for it, and since when it is
     /// awaited.
     private func missing(
-        _ errand: FileErrand, _ state: TransferState?, _ root: BlobRoot
+        _ task: FileTask, _ state: TransferState?, _ root: BlobRoot
     ) throws(StorageError) -> NodeError {
         var asked: [(device: DeviceID, member: PersonObject?)] = []
         for row in try store.blobs.rows(startingWith: root.bytes) {
@@ -53,8 +53,8 @@ extension FileErrands {
                 asked.append((device, person(of: device)))
             }
         }
-        let title = NodeError.quoted(errand.work.title)
-        let since = state?.waitingSince ?? errand.waitsSince ?? time.monotonic
+        let title = NodeError.quoted(task.work.title)
+        let since = state?.waitingSince ?? task.waitsSince ?? time.monotonic
         let waited = Int64(clamping: (time.monotonic - min(since, time.monotonic)) / 1_000)
         let who =
             asked.isEmpty
@@ -95,7 +95,7 @@ extension FileErrands {
     }
 }
 
-extension FileErrand {
+extension FileTask {
     /// It waits until all that it needs of a blob is here.
     mutating func beginWaiting(for root: BlobRoot, at now: UInt64) {
         waitsFor = root

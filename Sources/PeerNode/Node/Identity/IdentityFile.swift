@@ -41,23 +41,24 @@ struct SealedIdentity: Sendable {
     /// The device's name.
     let device: DeviceID
     /// The key derivation for the passphrase.
-    let stretch: PassphraseVault.Stretch
+    let derivation: PassphraseVault.KeyDerivation
     private let vault: [UInt8]
 
     private static let magic = Array("wsxlock1".utf8)
     private static let headerByteCount = 40
     private static let checkByteCount = 8
 
-    /// Seals `identity` under the key that `stretch` made of a passphrase.
+    /// Seals `identity` under the key that `derivation` made of a passphrase.
     init(
-        _ identity: HomeIdentity, under key: SymmetricKey, of stretch: PassphraseVault.Stretch,
+        _ identity: HomeIdentity, under key: SymmetricKey,
+        of derivation: PassphraseVault.KeyDerivation,
         using random: any RandomSource
     ) {
         var clear = identity.fileBytes
         defer { SecretBytes.wipe(&clear) }
         device = identity.device
-        self.stretch = stretch
-        vault = PassphraseVault.seal(clear, under: key, of: stretch, using: random)
+        self.derivation = derivation
+        vault = PassphraseVault.seal(clear, under: key, of: derivation, using: random)
     }
 
     /// Reads a sealed file, `nil` for one of another kind.
@@ -71,7 +72,7 @@ struct SealedIdentity: Sendable {
         self.device = device
         vault = [UInt8](body.dropFirst(Self.headerByteCount))
         do throws(PassphraseVault.OpenError) {
-            stretch = try PassphraseVault.stretch(of: vault)
+            derivation = try PassphraseVault.derivation(of: vault)
         } catch { throw Self.damaged }
     }
 

@@ -46,9 +46,9 @@ extension Integrity {
         while !core.messages.redactionReviews.isEmpty, !workspaces.isEmpty {
             try core.messages.settleRedactions()
         }
-        while core.channels.owedWords.any {
-            core.channels.owedWords.room = Limits.followersHeardPerTurnMax
-            try core.channels.hearOwed()
+        while core.channels.pendingAssertions.any {
+            core.channels.pendingAssertions.room = Limits.followersHeardPerTurnMax
+            try core.channels.foldPending()
         }
         for workspace in ordered { try core.profiles.reloadProfiles(of: workspace) }
         try core.own.settleLate()

@@ -40,7 +40,7 @@ extension Integrity {
         // While nothing may be written, pending work stays pending.
         let isAtRest =
             turn.session.folding == nil && core.messages.redactionReviews.isEmpty
-            && core.privates.judgings.isEmpty && !core.channels.owedWords.any
+            && core.privates.judgings.isEmpty && !core.channels.pendingAssertions.any
             && earlierFiles == .noted
         guard isAtRest || !mayWrite else {
             turn.hasMoreToDo = true

@@ -70,8 +70,8 @@ extension Integrity {
         turn.session.folding == nil && core.log.released.isEmpty && core.messages.unsettled.isEmpty
             && core.privates.wholeFolds.isEmpty && core.profiles.due.isEmpty
             && core.messages.redactionReviews.isEmpty && core.privates.judgings.isEmpty
-            && !core.channels.owedWords.any && checking == nil
-            && core.log.appended.isEmpty && core.messages.lateWords.isEmpty
+            && !core.channels.pendingAssertions.any && checking == nil
+            && core.log.appended.isEmpty && core.messages.lateAssertions.isEmpty
     }
 
     // MARK: What an operation should have given
@@ -119,7 +119,7 @@ extension Integrity {
         _ annotation: MessageAnnotation, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         let counts = try core.messages.doesCount(annotation: stored, in: workspace)
-        let expected = core.messages.row(of: annotation, WordSource(stored), in: workspace)
+        let expected = core.messages.row(of: annotation, AssertionSource(stored), in: workspace)
         guard let known = try store.view.annotation(arrival: stored.place.arrival) else {
             return expected == nil || !counts
         }

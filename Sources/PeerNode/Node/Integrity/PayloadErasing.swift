@@ -15,7 +15,7 @@ extension Integrity {
         core.messages.nextPayloadErasure = try store.view.redactions.nextErasure()
         core.messages.redactedDocuments = Set(try store.view.redactions.documentsWithRedactions())
         try core.messages.loadReviews()
-        try core.channels.loadOwedWords()
+        try core.channels.loadPendingAssertions()
     }
 
     /// Erases a slice of what is due; the rest has its turn after the next input.

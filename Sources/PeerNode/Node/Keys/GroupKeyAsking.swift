@@ -85,9 +85,9 @@ extension KeySchedule {
                 link.keys.askedGroupKeys[workspace.number]?.contains(key.keyID) == true
             else { continue }
             try write()
-            let stretches = workspace.secrets.lacked.take(key.keyID)
+            let ranges = workspace.secrets.lacked.take(key.keyID)
             guard try take(key, discovery: nil, in: workspace) else { return true }
-            try show(stretches, openedBy: key.keyID, in: workspace)
+            try show(ranges, openedBy: key.keyID, in: workspace)
             return true
         }
         return false
@@ -96,7 +96,7 @@ extension KeySchedule {
     /// A key that an admin introduces may seal names and anybody's content. Any other key opens
     /// only what was found under it, by one device in one document: members can invent any number.
     private func show(
-        _ stretches: [LackedKeys.Stretch], openedBy name: KeyID, in workspace: Workspace
+        _ ranges: [LackedKeys.SealedRange], openedBy name: KeyID, in workspace: Workspace
     ) throws(StorageError) {
         let source = OperationSource.released(source: 0, isBackfill: false)
         let isIntroduced =
@@ -107,12 +107,12 @@ extension KeySchedule {
             workspace.secrets.unfolded += try openOlderKeys(under: [name], in: workspace)
             return try core.sink.foldUnfolded(in: workspace, from: source)
         }
-        for stretch in stretches {
-            guard let row = store.operations.document(stretch.document, in: workspace.number) else {
+        for range in ranges {
+            guard let row = store.operations.document(range.document, in: workspace.number) else {
                 continue
             }
             for branch in store.operations.branches(in: row.id, of: workspace.number)
-            where branch.log.device == stretch.device {
+            where branch.log.device == range.device {
                 let sealed = try store.operations.arrivals(
                     sealedUnder: name, in: branch.number, of: workspace.number)
                 for arrival in sealed {

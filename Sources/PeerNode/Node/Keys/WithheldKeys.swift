@@ -74,7 +74,7 @@ extension KeySchedule {
     /// document: those keys answer ends that are not here. Someone who was given all of these keys
     /// has no reason to hide an end, because they could give away the keys themselves: so if one of
     /// them says that nothing is missing, that is believed.
-    private func isBehind(_ unheard: UnheardEnds, in workspace: Workspace) -> Bool {
+    private func isBehind(_ unheard: UnreceivedEnds, in workspace: Workspace) -> Bool {
         let others = workspace.members.filter {
             $0.member != workspace.member && unheard.holders.contains($0.member)
         }
@@ -197,14 +197,14 @@ extension KeySchedule {
 
 extension Workspace {
     /// The ends that a document's keys answer and that are not here.
-    func unheardEnds(in document: PrivateDocument) -> UnheardEnds? {
+    func unheardEnds(in document: PrivateDocument) -> UnreceivedEnds? {
         if let known = judged.derived.unheard[document.id] { return known }
         let found = findUnheard(in: document)
         judged.derived.unheard[document.id] = .some(found)
         return found
     }
 
-    private func findUnheard(in document: PrivateDocument) -> UnheardEnds? {
+    private func findUnheard(in document: PrivateDocument) -> UnreceivedEnds? {
         let authority = document.authority
         let keys = authority.epochs
             .filter { $0.epoch.answers.contains { self.authority[$0] == nil } }
@@ -220,6 +220,6 @@ extension Workspace {
             let given = seats.filter { $0.key == key || authority.isAncestor($0.key, of: key) }
             holders.formIntersection(given.values.joined())
         }
-        return UnheardEnds(arrival: newest, holders: holders)
+        return UnreceivedEnds(arrival: newest, holders: holders)
     }
 }

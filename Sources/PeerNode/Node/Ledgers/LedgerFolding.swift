@@ -4,7 +4,8 @@ import WorkspaceModel
 /// Folds operations into ledgers that are in memory, and loads those that concern the local member.
 extension Ledgers: ContentFamily {
     func fold(
-        _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,
+        _ content: ContentPayload, _ operation: AssertionSource, isValid: Bool,
+        in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
         guard case .ledger(let said) = content else { return }
@@ -50,7 +51,7 @@ extension Ledgers: ContentFamily {
         for arrival in arrivals where arrival <= settled {
             guard let stored = try store.operations.operation(arrival),
                 case .ledger(let said)? = try core.keys.content(of: stored, in: workspace),
-                let entry = entry(said, WordSource(stored), in: workspace)
+                let entry = entry(said, AssertionSource(stored), in: workspace)
             else { continue }
             past.judge(entry, isValid: isValid)
         }

@@ -81,7 +81,7 @@ extension Ledgers {
 
     /// Forgets the heading of a ledger where something was said that may change it, whether it counts or
     /// not.
-    func noteHeading(_ said: LedgerContent, _ operation: WordSource, in workspace: Workspace) {
+    func noteHeading(_ said: LedgerContent, _ operation: AssertionSource, in workspace: Workspace) {
         guard let kept = keptHeadings[operation.document] else { return }
         switch said {
         case .payment: break

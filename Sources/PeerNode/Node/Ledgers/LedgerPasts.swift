@@ -40,7 +40,7 @@ extension Ledgers {
     /// - Parameter operation: the operation that arrived; `nil` where verdicts have changed.
     /// - Returns: whether it is in memory now.
     func read(
-        _ document: Int64, for operation: WordSource?, in workspace: Workspace
+        _ document: Int64, for operation: AssertionSource?, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         guard !turn.isBuilding, home != nil,
             let row = store.operations.document(numbered: document),
@@ -52,7 +52,7 @@ extension Ledgers {
     }
 
     private func isOwn(
-        _ document: DocumentID, _ operation: WordSource?, in workspace: Workspace
+        _ document: DocumentID, _ operation: AssertionSource?, in workspace: Workspace
     ) -> Bool {
         let judged = workspace.judged
         let own = workspace.member

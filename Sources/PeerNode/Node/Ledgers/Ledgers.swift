@@ -111,7 +111,7 @@ final class Ledgers: Component {
             guard store.operations.isValid(stored.place.sequence, in: stored.place.branch),
                 case .ledger(let said)? = try core.keys.content(of: stored, in: workspace)
             else { return }
-            add(said, WordSource(stored), to: ledger, in: workspace)
+            add(said, AssertionSource(stored), to: ledger, in: workspace)
         }
         _ = try areWhole(&ledger.tips, of: document, in: workspace)
         return ledger
@@ -141,7 +141,7 @@ final class Ledgers: Component {
 
     /// Adds what somebody said, whose grant says who that is.
     func add(
-        _ said: LedgerContent, _ operation: WordSource, to ledger: OpenLedger,
+        _ said: LedgerContent, _ operation: AssertionSource, to ledger: OpenLedger,
         in workspace: Workspace, noting past: LedgerPast? = nil
     ) {
         guard let entry = entry(said, operation, in: workspace) else { return }
@@ -150,7 +150,7 @@ final class Ledgers: Component {
 
     /// An operation as one of a ledger.
     func entry(
-        _ said: LedgerContent, _ operation: WordSource, in workspace: Workspace
+        _ said: LedgerContent, _ operation: AssertionSource, in workspace: Workspace
     ) -> LedgerEntry? {
         workspace.judged.subject(ofGrant: operation.grant).map {
             LedgerEntry(

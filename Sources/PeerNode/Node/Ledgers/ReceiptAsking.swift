@@ -71,7 +71,7 @@ extension Ledgers {
             link.session.send(
                 .receipt(
                     sync.number,
-                    ReceiptWord(
+                    ReceiptSubmission(
                         number: number, ledger: question.ledger, order: question.order,
                         receipt: question.receipt)), in: .live, isUnasked: false)
             return true

@@ -200,7 +200,7 @@ extension Ledgers {
 
     /// Takes a receipt from a peer. Only the buyer's own devices are believed to have one.
     private func receiptHeard(
-        _ word: ReceiptWord, in workspace: Workspace, on link: PeerLink
+        _ word: ReceiptSubmission, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], sync.standing == .full,
             sync.passing.take(at: time.monotonic), let device = link.peer?.device

@@ -68,21 +68,21 @@ extension Links {
     /// Tells a member on a link what this book says, in 16 bytes.
     func introduce(_ workspace: Workspace, on link: PeerLink) {
         guard let sync = link.syncs[workspace.number] else { return }
-        tell(BookWord(book(of: workspace).digest), sync, on: link)
+        tell(AddressBookUpdate(book(of: workspace).digest), sync, on: link)
     }
 
-    private func tell(_ word: BookWord, _ sync: WorkspaceLink, on link: PeerLink) {
+    private func tell(_ word: AddressBookUpdate, _ sync: WorkspaceLink, on link: PeerLink) {
         link.session.send(.book(sync.number, word), in: .control, isUnasked: false)
     }
 
-    private func book(of workspace: Workspace) -> BookWord {
+    private func book(of workspace: Workspace) -> AddressBookUpdate {
         network.addresses.book.word(of: devicesByMember(of: workspace), wallMilliseconds: time.wall)
     }
 
     /// Answers a member's message about its book: with this node's entries, where they differ; with
     /// requests for newer ones; and with the records that it asks for.
     func bookHeard(
-        _ word: BookWord, in workspace: Workspace, on link: PeerLink
+        _ word: AddressBookUpdate, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], sync.standing == .full,
             sync.passing.take(at: time.monotonic)
@@ -96,14 +96,14 @@ extension Links {
             let wants = wants(of: entries, in: workspace, sync)
             guard !newer.isEmpty || !wants.isEmpty else { return }
             let said = newer.isEmpty ? nil : newer
-            return tell(BookWord(own.digest, entries: said, wants: wants), sync, on: link)
+            return tell(AddressBookUpdate(own.digest, entries: said, wants: wants), sync, on: link)
         }
         if word.wants == nil, own.digest != word.digest { tell(own, sync, on: link) }
     }
 
     private static func newer(
-        in own: BookWord, than entries: [BookWord.Entry]
-    ) -> [BookWord.Entry] {
+        in own: AddressBookUpdate, than entries: [AddressBookUpdate.Entry]
+    ) -> [AddressBookUpdate.Entry] {
         let theirs = Dictionary(entries.map { ($0.name, $0.at) }) { max($0, $1) }
         return (own.entries ?? []).filter { $0.at > theirs[$0.name] ?? 0 }
     }
@@ -128,7 +128,7 @@ extension Links {
 
     /// The records that are newer at the peer, except those that another peer was just asked for.
     private func wants(
-        of entries: [BookWord.Entry], in workspace: Workspace, _ sync: WorkspaceLink
+        of entries: [AddressBookUpdate.Entry], in workspace: Workspace, _ sync: WorkspaceLink
     ) -> [DeviceName] {
         let newer = Dictionary(entries.map { ($0.name, $0.at) }) { max($0, $1) }
         var wants: [DeviceName] = []
@@ -229,12 +229,12 @@ extension Links {
         // This device's record is signed again before it expires, even if nothing has changed.
         network.addresses.addressNews.due = time.monotonic &+ Limits.addressRenewalMilliseconds
         try renewOwnRecord()
-        var digests: [Int64: BookWord] = [:]
+        var digests: [Int64: AddressBookUpdate] = [:]
         for link in network.ordered where !link.isClosing {
             for sync in link.orderedSyncs
             where sync.standing == .full {
                 guard let workspace = core.workspaces[sync.workspace] else { continue }
-                let own = digests[workspace.number] ?? BookWord(book(of: workspace).digest)
+                let own = digests[workspace.number] ?? AddressBookUpdate(book(of: workspace).digest)
                 digests[workspace.number] = own
                 if sync.book != own.digest { tell(own, sync, on: link) }
             }

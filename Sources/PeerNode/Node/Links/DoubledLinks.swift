@@ -12,7 +12,7 @@ extension Links {
         guard let peer = link.peer, let own = turn.session.ownDevice else { return }
         let others = network.links(to: peer.device).filter { $0 !== link }
         if others.isEmpty { return }
-        for each in others + [link] { each.hadCompany = true }
+        for each in others + [link] { each.hadParallelLink = true }
         guard others.count < Limits.linksPerDeviceMax else {
             return try drop(link, because: LinkEnding("link.crowded"))
         }

@@ -98,7 +98,7 @@ extension Links {
             try core.own.writeMarkers(all: true)
             try core.notes.publishing.publishAll()
         case .beacon(let bytes, let host): try heard(bytes, from: host)
-        case .listening, .tick, .call, .stretched, .searched, .blobbed, .controlClosed, .noticed,
+        case .listening, .tick, .call, .keysDerived, .searched, .blobbed, .controlClosed, .noticed,
             .mailed, .backedUp, .inspected, .metered, .tokenChecked:
             break
         }

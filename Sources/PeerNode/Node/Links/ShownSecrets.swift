@@ -46,7 +46,7 @@ extension Links {
         _ opening: WorkspaceOpening, of workspace: Workspace, on link: PeerLink
     ) -> Bool {
         guard let shown = opening.shown, let peer = link.peer, workspace.standing == .member,
-            link.secrets.secretsShownInVain < Limits.secretsShownInVainMax
+            link.secrets.unmatchedSecretCount < Limits.unmatchedSecretsMax
         else { return false }
         let holds = secrets(of: workspace).contains {
             $0.shown(under: opening.tag, by: peer.device) == shown
@@ -54,7 +54,7 @@ extension Links {
         if holds {
             link.secrets.provenWorkspaces.insert(workspace.number)
         } else {
-            link.secrets.secretsShownInVain += 1
+            link.secrets.unmatchedSecretCount += 1
         }
         return holds
     }

@@ -39,7 +39,7 @@ extension Links {
     /// other, a clone of it does: one of the two has to continue under a new store id, or each
     /// would permanently cut the other off from that peer.
     func toldDoubled(on link: PeerLink) {
-        guard !link.hadCompany, link.session.isInitiator else { return }
+        guard !link.hadParallelLink, link.session.isInitiator else { return }
         if let last = network.copies.yieldedAt,
             time.monotonic - min(last, time.monotonic)
                 < CopiedHomes.patienceMilliseconds(after: network.copies.yields)

@@ -7,7 +7,7 @@ extension Messages {
     /// The row that an annotation gives; `nil` where nobody wrote it, and while the home's key is
     /// not at hand.
     func row(
-        of annotation: MessageAnnotation, _ source: WordSource, in workspace: Workspace
+        of annotation: MessageAnnotation, _ source: AssertionSource, in workspace: Workspace
     ) -> ViewStore.Annotation? {
         guard let author = workspace.judged.subject(ofGrant: source.grant),
             let register = register(
@@ -44,7 +44,7 @@ extension Messages {
     /// Takes over what an operation says about a message, or whether it counts now, and tells
     /// what follows.
     func fold(
-        _ annotation: MessageAnnotation, _ operation: WordSource, isValid: Bool,
+        _ annotation: MessageAnnotation, _ operation: AssertionSource, isValid: Bool,
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         let isDeleted = try isDeleted(operation.arrival)

@@ -7,7 +7,8 @@ protocol ContentFamily: AnyObject {
     /// Folds an operation of a channel, or whether it counts now. Any order gives the same. Called
     /// again when a key, or a payload, has arrived.
     func fold(
-        _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,
+        _ content: ContentPayload, _ operation: AssertionSource, isValid: Bool,
+        in workspace: Workspace,
         from source: OperationSource) throws(StorageError)
     /// These operations count now, or no longer do. Deleted ones never do.
     func judge(

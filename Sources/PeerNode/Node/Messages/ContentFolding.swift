@@ -86,8 +86,8 @@ extension Messages {
         let isValid: Bool
         let source: OperationSource
 
-        var word: WordSource {
-            WordSource(
+        var assertion: AssertionSource {
+            AssertionSource(
                 document: document.number, id: id, timestamp: timestamp, arrival: arrival,
                 grant: grant, cited: cited)
         }
@@ -107,13 +107,14 @@ extension Messages {
             try fold(message, place, grant: grant)
         case .annotation(let annotation):
             try fold(
-                annotation, place.word, isValid: place.isValid, in: workspace, from: place.source)
+                annotation, place.assertion, isValid: place.isValid, in: workspace,
+                from: place.source)
         case .membership(let action, let members):
             guard let author = workspace.judged.subject(ofGrant: place.grant),
                 try !isDeleted(place.arrival)
             else { return }
-            let word = MembershipWord(
-                action, members, by: author, in: place.word, isValid: place.isValid)
+            let word = MembershipAssertion(
+                action, members, by: author, in: place.assertion, isValid: place.isValid)
             try core.channels.hear(word, in: workspace, from: place.source)
         case .profile, .profileField, .device: try foldProfile(content, place)
         case .attestation(let said): try foldAttestation(said, place)
@@ -121,7 +122,8 @@ extension Messages {
         case .note, .ledger:
             for family in core.contentFamilies {
                 try family.fold(
-                    content, place.word, isValid: place.isValid, in: workspace, from: place.source)
+                    content, place.assertion, isValid: place.isValid, in: workspace,
+                    from: place.source)
             }
         }
     }
@@ -181,7 +183,7 @@ extension Messages {
             let stored = try store.operations.operation(place.arrival, hasPayload: false)
         else { return }
         try core.profiles.fold(
-            AttestationBook.Word(said, stored, by: author, isValid: place.isValid),
+            AttestationBook.Assertion(said, stored, by: author, isValid: place.isValid),
             in: place.workspace, from: place.source)
     }
 
@@ -269,7 +271,7 @@ extension Messages {
         let keys = workspace.secrets.unfolded
         workspace.secrets.unfolded = []
         try foldOpened(by: keys, in: workspace, from: source)
-        try core.channels.oweWords(onNewcomersTo: workspace, from: source)
+        try core.channels.enqueueAssertions(onNewcomersTo: workspace, from: source)
     }
 
     /// Content that arrived before its key is displayed from now on.

@@ -187,7 +187,7 @@ extension Messages {
     ) throws(NodeError) -> Mentions {
         guard format != .code, Self.mayMention(text) else { return .none }
         let people =
-            channel.circle.map { $0.roles.keys.sorted() }
+            channel.privateMembership.map { $0.roles.keys.sorted() }
             ?? workspace.members.filter { $0.role <= .member }.map(\.member)
         let names = people.map { (member: $0, name: workspace.displayName(of: $0)) }
         return try stored { () throws(StorageError) -> Mentions in

@@ -22,7 +22,7 @@ final class Messages: Component {
     /// Whether peers are asked for missing payloads at the end of the turn.
     var asksForPayloads = false
     /// Annotations of deleted messages, to be deleted too.
-    var lateWords: [LateWord] = []
+    var lateAssertions: [LateAssertion] = []
     /// Content of private documents.
     var sealed: SealedFolding { SealedFolding(core) }
 }

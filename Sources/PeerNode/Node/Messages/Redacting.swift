@@ -124,7 +124,7 @@ extension Messages {
         in row: OperationStore.DocumentRow, _ workspace: Workspace, _ pass: RedactionPass,
         upTo limit: Int, isBackfill: Bool
     ) throws(StorageError) -> Int {
-        var said = SaidAnew()
+        var said = RejudgedAnnotations()
         var count = 0
         for (target, cause) in targets {
             guard count == 0 || pass.cost < limit else { break }
@@ -146,14 +146,14 @@ extension Messages {
 
     /// Annotations that count differently now because they were deleted or restored. By arrival
     /// number.
-    private struct SaidAnew {
+    private struct RejudgedAnnotations {
         var gone: [Int64] = []
         var back: [Int64] = []
         /// Everything that was deleted, and everything that was restored, of any kind.
         var deleted: [Int64] = []
         var restored: [Int64] = []
         /// Profile fields that were redacted.
-        var forgotten = Profiles.ForgottenWords()
+        var forgotten = Profiles.RedactedRegisters()
         /// Whether something in an own document has changed by it.
         var isOwnChanged = false
     }
@@ -166,7 +166,7 @@ extension Messages {
     private func settle(
         _ target: OperationReference, _ cause: RedactionReview.Cause,
         in document: OperationStore.DocumentRow, _ workspace: Workspace, _ pass: RedactionPass,
-        _ said: inout SaidAnew, isBackfill: Bool
+        _ said: inout RejudgedAnnotations, isBackfill: Bool
     ) throws(StorageError) {
         guard
             let place = try store.operations.find(
@@ -226,7 +226,7 @@ extension Messages {
     /// Restores an operation that is no longer deleted.
     private func bringBack(
         _ stored: StoredOperation, in document: OperationStore.DocumentRow,
-        _ workspace: Workspace, _ said: inout SaidAnew, isBackfill: Bool
+        _ workspace: Workspace, _ said: inout RejudgedAnnotations, isBackfill: Bool
     ) throws(StorageError) {
         try write()
         said.restored.append(stored.place.arrival)
@@ -242,7 +242,7 @@ extension Messages {
             }
         } else {
             if document.kind.holds(.subscriptions) {
-                try core.channels.owe(stored.place.arrival, .nothing)
+                try core.channels.enqueue(stored.place.arrival, .nothing)
             }
             if try core.privates.visibility(of: stored, in: workspace) == .shown {
                 said.back.append(stored.place.arrival)

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// several turns.
 final class RedactionPass {
     /// A valid redaction or undo.
-    struct Spoken {
+    struct ValidRedaction {
         let operation: StoredOperation
         let member: MemberID
         var power: Int?
@@ -14,7 +14,7 @@ final class RedactionPass {
 
         /// A deletion stays in force if its author had the right when it was written. Clocks can be
         /// wrong on purpose, so it affects nothing that was written after its own timestamp.
-        func voice(about target: StoredOperation?) -> Messages.RedactionVoice? {
+        func redactor(about target: StoredOperation?) -> Messages.RedactionAuthor? {
             guard power == nil, let target,
                 target.entry.timestamp.rawValue < operation.entry.timestamp.rawValue
             else { return .init(member: member, power: power) }
@@ -41,7 +41,7 @@ final class RedactionPass {
     }
 
     /// By arrival number; the inner `nil` for what is not valid.
-    var spoken: [Int64: Spoken?] = [:]
+    var validRedaction: [Int64: ValidRedaction?] = [:]
     var undone: [Undone: Bool] = [:]
     /// The inner `nil` for grants of nobody.
     var rights: [Place: Right?] = [:]
@@ -55,8 +55,8 @@ final class RedactionPass {
     /// Forgets what the turn before has cost, and everything where that has become very much.
     func beginTurn() {
         cost = 0
-        guard spoken.count + undone.count > Limits.redactionsWalkedMax else { return }
-        spoken = [:]
+        guard validRedaction.count + undone.count > Limits.redactionsWalkedMax else { return }
+        validRedaction = [:]
         undone = [:]
     }
 

@@ -15,7 +15,7 @@ extension Messages {
     }
 
     /// The author of a redaction, and its rank.
-    struct RedactionVoice {
+    struct RedactionAuthor {
         let member: MemberID
         /// The right to delete what others wrote: the smaller the stronger, `nil` for none.
         let power: Int?
@@ -28,7 +28,7 @@ extension Messages {
         // A spend cannot be deleted (W-93).
         guard !workspace.isLedger(target.log.document) else { return .stands }
         let author = workspace.judged.subject(ofGrant: target.entry.grant)
-        var best: Weighed?
+        var best: RankedRedaction?
         if let cause {
             // Nothing else has changed, so the former winner represents all the others.
             for arrival in cause.union([before?.by].compactMap { $0 }).sorted() {
@@ -58,44 +58,47 @@ extension Messages {
     }
 
     /// A valid redaction, and its rank among others.
-    private typealias Weighed = (rank: (Int, UInt64, OperationID), redaction: StoredOperation)
+    private typealias RankedRedaction = (
+        rank: (Int, UInt64, OperationID), redaction: StoredOperation
+    )
 
     /// - Returns: the redaction where it counts and comes before `best`, else `best`.
     private func weigh(
-        _ arrival: Int64, about target: StoredOperation, by author: MemberID?, _ best: Weighed?,
+        _ arrival: Int64, about target: StoredOperation, by author: MemberID?,
+        _ best: RankedRedaction?,
         in workspace: Workspace, _ pass: RedactionPass
-    ) throws(StorageError) -> Weighed? {
-        guard let spoken = try spoken(arrival, in: workspace, pass),
-            let voice = spoken.voice(about: target)
+    ) throws(StorageError) -> RankedRedaction? {
+        guard let validRedaction = try validRedaction(arrival, in: workspace, pass),
+            let redactor = validRedaction.redactor(about: target)
         else { return best }
-        let isOwn = voice.member == author
+        let isOwn = redactor.member == author
         if !isOwn {
             if case .byNobody = moderation(of: target.log.document, in: workspace) { return best }
-            guard voice.power != nil,
-                try !isUndone(spoken.operation, by: voice, in: workspace, pass)
+            guard redactor.power != nil,
+                try !isUndone(validRedaction.operation, by: redactor, in: workspace, pass)
             else { return best }
         }
         let rank = (
-            isOwn ? 0 : 1, spoken.operation.entry.timestamp.rawValue,
-            spoken.operation.place.link.id
+            isOwn ? 0 : 1, validRedaction.operation.entry.timestamp.rawValue,
+            validRedaction.operation.place.link.id
         )
         if let best, best.rank <= rank { return best }
-        return (rank, spoken.operation)
+        return (rank, validRedaction.operation)
     }
 
     /// A redaction or undo to weigh, once in a pass: its content is not read for that.
-    private func spoken(
+    private func validRedaction(
         _ arrival: Int64, in workspace: Workspace, _ pass: RedactionPass
-    ) throws(StorageError) -> RedactionPass.Spoken? {
-        if let known = pass.spoken[arrival] { return known }
-        var spoken: RedactionPass.Spoken?
+    ) throws(StorageError) -> RedactionPass.ValidRedaction? {
+        if let known = pass.validRedaction[arrival] { return known }
+        var validRedaction: RedactionPass.ValidRedaction?
         if let operation = try store.operations.operation(arrival, hasPayload: false) {
             turn.tally.noteJudged(redactions: 1)
             pass.noteReading()
-            spoken = try self.spoken(operation, in: workspace)
+            validRedaction = try self.validRedaction(operation, in: workspace)
         }
-        pass.spoken[arrival] = .some(spoken)
-        return spoken
+        pass.validRedaction[arrival] = .some(validRedaction)
+        return validRedaction
     }
 
     /// Whether this node can tell who may delete what others wrote.
@@ -109,20 +112,22 @@ extension Messages {
 
     /// Whether a valid word of its own author, or of somebody stronger, takes a redaction back.
     private func isUndone(
-        _ redaction: StoredOperation, by voice: RedactionVoice, in workspace: Workspace,
+        _ redaction: StoredOperation, by redactor: RedactionAuthor, in workspace: Workspace,
         _ pass: RedactionPass
     ) throws(StorageError) -> Bool {
-        let place = RedactionPass.Undone(redaction: redaction.place.arrival, power: voice.power)
+        let place = RedactionPass.Undone(redaction: redaction.place.arrival, power: redactor.power)
         if let known = pass.undone[place] { return known }
         var isUndone = false
         let grants = try store.view.redactions.grantsOfUndos(
             of: redaction.place.link.id, in: redaction.document)
-        for grant in grants where mayUndo(under: grant, voice, redaction, in: workspace) {
+        for grant in grants where mayUndo(under: grant, redactor, redaction, in: workspace) {
             for arrival in try store.view.redactions.undos(
                 of: redaction.place.link.id, in: redaction.document, citing: grant)
             {
-                guard let other = try spoken(arrival, in: workspace, pass)?.voice(about: nil),
-                    other.member == voice.member || Self.isStronger(other, than: voice)
+                guard
+                    let other = try validRedaction(arrival, in: workspace, pass)?.redactor(
+                        about: nil),
+                    other.member == redactor.member || Self.isStronger(other, than: redactor)
                 else { continue }
                 isUndone = true
                 break
@@ -173,13 +178,13 @@ extension Messages {
     /// Whether anything under a grant can undo a redaction. If not, it is not read: everybody can
     /// write any number of them.
     private func mayUndo(
-        under grant: Int64, _ voice: RedactionVoice, _ redaction: StoredOperation,
+        under grant: Int64, _ redactor: RedactionAuthor, _ redaction: StoredOperation,
         in workspace: Workspace
     ) -> Bool {
         guard let id = store.operations.grant(grant),
             let member = workspace.judged.subject(ofGrant: id)
         else { return false }
-        if member == voice.member { return true }
+        if member == redactor.member { return true }
         switch moderation(of: redaction.log.document, in: workspace) {
         case .bySeats(let document): return document?.everMayDelete(member) ?? false
         case .byRoles, .byNobody:
@@ -193,13 +198,13 @@ extension Messages {
     func hasSay(
         _ undo: Int64, about redaction: Int64, in workspace: Workspace, _ pass: RedactionPass
     ) throws(StorageError) -> Bool {
-        guard let undo = try spoken(undo, in: workspace, pass),
-            let redaction = try spoken(redaction, in: workspace, pass)
+        guard let undo = try validRedaction(undo, in: workspace, pass),
+            let redaction = try validRedaction(redaction, in: workspace, pass)
         else { return false }
         return undo.power != nil || undo.member == redaction.member
     }
 
-    static func isStronger(_ one: RedactionVoice, than other: RedactionVoice) -> Bool {
+    static func isStronger(_ one: RedactionAuthor, than other: RedactionAuthor) -> Bool {
         guard let power = one.power else { return false }
         return power < other.power ?? .max
     }
@@ -207,33 +212,35 @@ extension Messages {
     /// The author of a redaction or undo, `nil` where it is not valid.
     ///
     /// - Parameter target: what a redaction is about; of an undo nothing.
-    func voice(
+    func redactor(
         of stored: StoredOperation, about target: StoredOperation?, in workspace: Workspace
-    ) throws(StorageError) -> RedactionVoice? {
-        try spoken(stored, in: workspace)?.voice(about: target)
+    ) throws(StorageError) -> RedactionAuthor? {
+        try validRedaction(stored, in: workspace)?.redactor(about: target)
     }
 
-    private func spoken(
+    private func validRedaction(
         _ stored: StoredOperation, in workspace: Workspace
-    ) throws(StorageError) -> RedactionPass.Spoken? {
+    ) throws(StorageError) -> RedactionPass.ValidRedaction? {
         guard store.operations.isValid(stored.place.sequence, in: stored.place.branch),
             let member = workspace.judged.subject(ofGrant: stored.entry.grant)
         else { return nil }
-        var spoken = RedactionPass.Spoken(operation: stored, member: member)
+        var validRedaction = RedactionPass.ValidRedaction(operation: stored, member: member)
         switch moderation(of: stored.log.document, in: workspace) {
         case .bySeats(let document):
             // An admin of the workspace has no power there, opened or not.
             if let document {
-                spoken.power = try power(of: member, stored, in: document, workspace)
+                validRedaction.power = try power(of: member, stored, in: document, workspace)
             }
         case .byRoles, .byNobody:
-            spoken.power = try power(of: member, stored, in: workspace)
-            if spoken.power == nil, let ruling = workspace.ruling(ofChannel: stored.log.document) {
-                spoken.formerPower = try core.channels.formerPower(
+            validRedaction.power = try power(of: member, stored, in: workspace)
+            if validRedaction.power == nil,
+                let ruling = workspace.ruling(ofChannel: stored.log.document)
+            {
+                validRedaction.formerPower = try core.channels.formerPower(
                     of: member, stored, ruling, in: workspace)
             }
         }
-        return spoken
+        return validRedaction
     }
 
     // MARK: Public channels

@@ -52,7 +52,7 @@ extension Messages {
 
     /// An annotation of a deleted message, or a value of a hidden field of the member's own
     /// profile.
-    struct LateWord: Hashable {
+    struct LateAssertion: Hashable {
         let workspace: Int64
         let arrival: Int64
         /// Whether the local member wrote it.
@@ -92,22 +92,22 @@ extension Messages {
         // A member who has lost the right would write an operation in vain for each annotation.
         guard mayDelete(isOwn: isOwn, in: channel, of: workspace) else { return }
         for arrival in arrivals {
-            lateWords.append(
-                LateWord(workspace: workspace.number, arrival: arrival, isOwn: isOwn))
+            lateAssertions.append(
+                LateAssertion(workspace: workspace.number, arrival: arrival, isOwn: isOwn))
         }
     }
 
     /// Deletes what was gathered, as many words in one redaction as it takes.
     ///
     /// - Returns: whether there was anything.
-    func redactLateWords() throws(StorageError) -> Bool {
+    func redactLateAssertions() throws(StorageError) -> Bool {
         for (number, arrival) in try core.profiles.takeHidden() {
-            lateWords.append(LateWord(workspace: number, arrival: arrival, isOwn: true))
+            lateAssertions.append(LateAssertion(workspace: number, arrival: arrival, isOwn: true))
         }
-        guard !lateWords.isEmpty else { return false }
-        let words = lateWords
-        lateWords = []
-        var seen: Set<LateWord> = []
+        guard !lateAssertions.isEmpty else { return false }
+        let words = lateAssertions
+        lateAssertions = []
+        var seen: Set<LateAssertion> = []
         var targets: [LatePlace: [OperationReference]] = [:]
         for word in words where seen.insert(word).inserted {
             guard let workspace = core.workspaces[word.workspace],

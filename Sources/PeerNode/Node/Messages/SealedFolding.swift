@@ -8,7 +8,7 @@ final class SealedFolding: CorePart {
     ///
     /// - Parameters:
     ///   - arrivals: what is folded, in order; `nil` for all.
-    ///   - places: stretches that are folded too.
+    ///   - places: ranges that are folded too.
     func refoldPrivate(
         _ document: PrivateDocument, only arrivals: [Int64]? = nil,
         at places: Set<PrivateDocument.LimitPlace> = [], in workspace: Workspace,
@@ -81,7 +81,7 @@ final class SealedFolding: CorePart {
                 !workspace.isOwn(document)
             else { return }
             try core.messages.fold(
-                annotation, WordSource(stored),
+                annotation, AssertionSource(stored),
                 isValid: try core.privates.visibility(of: stored, in: workspace) == .shown,
                 in: workspace,
                 from: source)
@@ -92,7 +92,7 @@ final class SealedFolding: CorePart {
             let isValid = try core.privates.visibility(of: stored, in: workspace) == .shown
             for family in core.contentFamilies {
                 try family.fold(
-                    content, WordSource(stored), isValid: isValid, in: workspace, from: source)
+                    content, AssertionSource(stored), isValid: isValid, in: workspace, from: source)
             }
         case .membership, .profile, .profileField, .device, .ledger, .attestation: break
         }

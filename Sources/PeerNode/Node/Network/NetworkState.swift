@@ -24,7 +24,7 @@ final class NetworkState {
     /// Calls of `net.resume` that wait for the listener.
     var resumes: [CallID] = []
     /// Whether links are of no use, because what they bring cannot be kept.
-    var fullDisk = FullDiskRest()
+    var fullDisk = FullDiskBackoff()
     /// The members who were linked in this run, and have left.
     var departures = Departures()
     /// Sent and heard beacons.
@@ -58,7 +58,7 @@ extension NetworkState {
     final class Strangers {
         /// The budget for strangers.
         var budget = HandshakeBudget(now: 0)
-        var greetings = SeenGreetings()
+        var greetings = HandshakeReplayCache()
         /// Connections that have not said enough to tell whether they know a secret. They are as cheap
         /// as can be: no session, and no part in anything that goes over all links.
         var anonymous: [LinkID: AnonymousLink] = [:]
@@ -171,7 +171,7 @@ final class PeerLink {
     /// Whether the other end was nobody any more when the link came about, so it is not listed.
     var wasFormer = false
     /// Whether there was ever another link to the same device beside this one.
-    var hadCompany = false
+    var hadParallelLink = false
     /// Whether the other end said that this device was removed.
     var wasToldRemoval = false
     /// The secrets of workspaces that were shown on this link.
@@ -218,7 +218,7 @@ extension PeerLink {
         /// The workspaces whose secret the peer has shown since the handshake.
         var provenWorkspaces: Set<Int64> = []
         /// How many it has shown that are none.
-        var secretsShownInVain = 0
+        var unmatchedSecretCount = 0
     }
 
     /// The keys that were asked for and given on a link.
@@ -266,7 +266,7 @@ final class WorkspaceLink {
     /// Whether all that the peer knows of this device's own operations is here.
     var knowsOwnHistory = false
     /// How reachable the person at the other end is, as that device says.
-    var presence: PresenceWord?
+    var presence: PresenceUpdate?
     /// Whether the peer has to be told this person's presence.
     var owesPresence = false
     /// Since when the other end says that it knows no grant of this device, on the monotonic clock.

@@ -56,10 +56,10 @@ struct OwnHistory {
     /// Something could not wait and began a new log: everything that comes now may continue in it.
     var hasOwnLog = false
     /// Why this store must not continue its log, if it must not.
-    var surpassed: Surpassing?
+    var surpassed: RollbackSign?
 
     /// Raw values are stored and shown.
-    enum Surpassing: String {
+    enum RollbackSign: String {
         /// A peer brought operations of this device, in a log that this store would have continued.
         case peersKnowMore
         /// A clone of this store is linked to a peer.

@@ -8,27 +8,27 @@ final class NoteAttendance: NotePart {
     /// The notes whose text somebody here watches: they stay open.
     private(set) var watched: Set<ViewStore.NotePlace> = []
     /// Who else is in these.
-    var company = NoteCompany()
+    var presence = NotePresence()
     /// Their changes since the last report.
     private(set) var moves: [NoteMove] = []
 
     /// Drops the cursors. Watched notes stay watched.
-    func forget() { (moves, company) = ([], NoteCompany()) }
+    func forget() { (moves, presence) = ([], NotePresence()) }
 
     /// Notes whose other readers are told what happens here.
     var attended: Set<ViewStore.NotePlace> {
-        watched.union(company.own.filter { $0.value.claim != nil }.map(\.key))
+        watched.union(presence.own.filter { $0.value.claim != nil }.map(\.key))
     }
 
     /// Marks a note to be included in the next update.
-    func owe(_ place: ViewStore.NotePlace) {
-        if watched.contains(place) || company.own[place] != nil { company.owed.insert(place) }
+    func enqueue(_ place: ViewStore.NotePlace) {
+        if watched.contains(place) || presence.own[place] != nil { presence.pending.insert(place) }
     }
 
     /// Takes up which notes are watched from now on.
     func setWatched(_ places: Set<ViewStore.NotePlace>) {
         guard places != watched else { return }
-        company.owed.formUnion(watched.symmetricDifference(places))
+        presence.pending.formUnion(watched.symmetricDifference(places))
         watched = places
     }
 
@@ -47,8 +47,8 @@ final class NoteAttendance: NotePart {
     func noteDropped(_ place: ViewStore.NotePlace) {
         guard watched.contains(place) else { return }
         moves.append(NoteMove(place: place))
-        company.own[place]?.selection = nil
-        company.moved(place)
+        presence.own[place]?.selection = nil
+        presence.moved(place)
     }
 
     /// A note is open again. It may have changed while it was not, as behind a lock.
@@ -68,7 +68,7 @@ final class NoteAttendance: NotePart {
         moves.append(
             NoteMove(
                 place: note.place, change: (before, note.version, patches), member: member))
-        moveCompany(in: note.place, past: patches)
+        movePresence(in: note.place, past: patches)
     }
 
     /// The changes to report to watchers.
@@ -84,25 +84,25 @@ final class NoteAttendance: NotePart {
     /// - Parameter selection: in scalars of the current text.
     func select(_ selection: (at: Int, length: Int), in place: ViewStore.NotePlace) {
         guard watched.contains(place) else { return }
-        company.own[place, default: .init()].selection = selection
+        presence.own[place, default: .init()].selection = selection
         noteWord(in: place)
     }
 
     /// Somebody here did something in a note: those who wait for them wait longer, and others are told.
     func noteWord(in place: ViewStore.NotePlace) {
-        if company.own[place]?.claim != nil {
-            company.own[place]?.claim?.until = time.monotonic &+ Limits.noteLockMilliseconds
+        if presence.own[place]?.claim != nil {
+            presence.own[place]?.claim?.until = time.monotonic &+ Limits.noteLockMilliseconds
         }
-        owe(place)
+        enqueue(place)
     }
 
     /// Takes a change of a text along to where people are in it.
-    func moveCompany(in place: ViewStore.NotePlace, past patches: [NotePatch]) {
-        company.moved(place)
-        guard let (at, length) = company.own[place]?.selection else { return }
+    func movePresence(in place: ViewStore.NotePlace, past patches: [NotePatch]) {
+        presence.moved(place)
+        guard let (at, length) = presence.own[place]?.selection else { return }
         let start = patches.reduce(at) { $1.moved($0, keeping: .behind) }
         let end = patches.reduce(at + length) { $1.moved($0, keeping: .behind) }
-        company.own[place]?.selection = (start, max(0, end - start))
+        presence.own[place]?.selection = (start, max(0, end - start))
     }
 
     // MARK: Waiting for each other
@@ -110,25 +110,25 @@ final class NoteAttendance: NotePart {
     /// Asks others not to write in a note for a while, or extends that.
     func claim(_ place: ViewStore.NotePlace) {
         let until = time.monotonic &+ Limits.noteLockMilliseconds
-        let since = company.own[place]?.claim?.at ?? time.wall
-        company.own[place, default: .init()].claim = (since, until)
-        owe(place)
+        let since = presence.own[place]?.claim?.at ?? time.wall
+        presence.own[place, default: .init()].claim = (since, until)
+        enqueue(place)
     }
 
     /// Lets others write.
     func release(_ place: ViewStore.NotePlace) {
-        guard company.own[place]?.claim != nil else { return }
-        company.own[place]?.claim = nil
-        owe(place)
+        guard presence.own[place]?.claim != nil else { return }
+        presence.own[place]?.claim = nil
+        enqueue(place)
     }
 
     /// For whom the others are to wait: of several, who asked first.
     func claimant(
         of place: ViewStore.NotePlace
     ) -> (member: MemberID?, device: DeviceID, at: UInt64)? {
-        var found = (company.claims[place] ?? [:]).values.filter { $0.until > time.monotonic }
+        var found = (presence.claims[place] ?? [:]).values.filter { $0.until > time.monotonic }
             .map { (member: MemberID?.some($0.member), device: $0.device, at: $0.at) }
-        if let claim = company.own[place]?.claim, claim.until > time.monotonic, let home {
+        if let claim = presence.own[place]?.claim, claim.until > time.monotonic, let home {
             found.append((nil, home.device, claim.at))
         }
         return found.min { ($0.at, $0.device) < ($1.at, $1.device) }
@@ -138,9 +138,9 @@ final class NoteAttendance: NotePart {
 
     /// A device has now published its draft.
     func published(by device: DeviceID, in place: ViewStore.NotePlace) {
-        for (link, guest) in company.guests[place] ?? [:] where guest.device == device {
-            company.guests[place]?[link]?.draft = nil
-            company.changed[place, default: []].insert(link)
+        for (link, guest) in presence.guests[place] ?? [:] where guest.device == device {
+            presence.guests[place]?[link]?.draft = nil
+            presence.changed[place, default: []].insert(link)
         }
     }
 
@@ -173,16 +173,16 @@ final class NoteAttendance: NotePart {
 
     // MARK: Forgetting
 
-    func forgetCompany(in place: ViewStore.NotePlace) {
-        company.guests[place] = nil
-        company.asked[place] = nil
-        company.own[place] = nil
-        company.changed[place] = nil
+    func forgetPresence(in place: ViewStore.NotePlace) {
+        presence.guests[place] = nil
+        presence.asked[place] = nil
+        presence.own[place] = nil
+        presence.changed[place] = nil
     }
 
     /// Drops members who are no longer linked or may no longer read, and claims that are over.
     func forgetEnded() {
-        for (place, guests) in company.guests {
+        for (place, guests) in presence.guests {
             let found = whereabouts(of: place)
             for id in guests.keys {
                 let link = network.links[id]
@@ -190,22 +190,22 @@ final class NoteAttendance: NotePart {
                     found.flatMap { found in
                         link.flatMap { reader(on: $0, of: found.channel, in: found.workspace) }
                     } != nil
-                if !isThere { company.remove(id, from: place) }
+                if !isThere { presence.remove(id, from: place) }
             }
         }
-        for (place, links) in company.asked {
-            company.asked[place] = links.filter { network.links[$0]?.isClosing == false }
+        for (place, links) in presence.asked {
+            presence.asked[place] = links.filter { network.links[$0]?.isClosing == false }
         }
-        for (place, claims) in company.claims {
+        for (place, claims) in presence.claims {
             let left = claims.filter {
                 $0.value.until > time.monotonic && network.links[$0.key]?.isClosing == false
             }
-            company.claims[place] = left.isEmpty ? nil : left
+            presence.claims[place] = left.isEmpty ? nil : left
         }
-        for (place, own) in company.own where own.claim.map({ $0.until <= time.monotonic }) == true
+        for (place, own) in presence.own where own.claim.map({ $0.until <= time.monotonic }) == true
         {
-            company.own[place]?.claim = nil
-            company.owed.insert(place)
+            presence.own[place]?.claim = nil
+            presence.pending.insert(place)
         }
     }
 }

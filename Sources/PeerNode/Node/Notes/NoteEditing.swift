@@ -14,19 +14,19 @@ final class NoteWriter: NotePart {
     ///   - base: `v_…`; `nil` for the text as it is.
     ///   - document: the channel of the note, in which the caller may write.
     func edit(
-        _ note: OpenNote, _ wish: NoteWish, base: String?, in document: DocumentID,
+        _ note: OpenNote, _ request: NoteChangeRequest, base: String?, in document: DocumentID,
         of workspace: Workspace
     ) throws(NodeError) {
         let since = try steps(since: base, of: note)
         var others = since.flatMap(\.patches)
-        let changes = try changes(wish, of: note, since: since, &others)
+        let changes = try changes(request, of: note, since: since, &others)
         try check(changes, of: note)
         // Single changes come one after the other from an editor; a whole text is complete.
         var isPublished = true
-        if case .steps = wish { isPublished = false }
+        if case .steps = request { isPublished = false }
         var isWritten = try make(
             changes, in: note, document, of: workspace, isPublished: isPublished)
-        if case .lines(let lines) = wish, isWritten, !note.isDropped {
+        if case .lines(let lines) = request, isWritten, !note.isDropped {
             let looks = NoteLookChanges(of: note.note.lines()).steps(to: lines, past: others)
             isWritten = try make(looks, in: note, document, of: workspace, isPublished: true)
         }
@@ -44,10 +44,10 @@ final class NoteWriter: NotePart {
     /// - Parameter others: what others changed meanwhile; afterwards, what they changed relative to
     ///   the requested text.
     private func changes(
-        _ wish: NoteWish, of note: OpenNote, since: ArraySlice<NotePast.Step>,
+        _ request: NoteChangeRequest, of note: OpenNote, since: ArraySlice<NotePast.Step>,
         _ others: inout [NotePatch]
     ) throws(NodeError) -> [NoteStep] {
-        switch wish {
+        switch request {
         case .text(let text): return try changes(to: text, of: note, since: since, &others)
         case .lines(let lines):
             let text = lines.map(\.text).joined(separator: "\n")

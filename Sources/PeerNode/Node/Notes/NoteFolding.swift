@@ -5,7 +5,8 @@ import WorkspaceModel
 /// Folds operations about notes. A pure fold, like all content: any order gives the same.
 extension Notes: ContentFamily {
     func fold(
-        _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,
+        _ content: ContentPayload, _ operation: AssertionSource, isValid: Bool,
+        in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
         guard case .note(let said) = content else { return }
@@ -38,7 +39,8 @@ extension Notes: ContentFamily {
     /// Takes over a word of one of the registers of a note.
     private func fold(
         _ kind: ViewStore.Annotation.Kind, of key: MessageKey, isOn: Bool = true,
-        _ operation: WordSource, isValid: Bool, in workspace: Workspace, _ source: OperationSource
+        _ operation: AssertionSource, isValid: Bool, in workspace: Workspace,
+        _ source: OperationSource
     ) throws(StorageError) {
         guard try store.view.isValid(annotationAt: operation.arrival) != isValid else { return }
         let register = ViewStore.NotePlace(document: operation.document, key: key).register(kind)
@@ -62,7 +64,7 @@ extension Notes: ContentFamily {
 
     /// - Returns: whether it was not known before.
     private func fold(
-        _ body: [UInt8], of place: ViewStore.NotePlace, _ operation: WordSource,
+        _ body: [UInt8], of place: ViewStore.NotePlace, _ operation: AssertionSource,
         _ state: ViewStore.NoteEditRow.State, in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) -> Bool {
         if let known = try store.view.notes.noteEdit(at: operation.arrival) {
@@ -93,7 +95,7 @@ extension Notes: ContentFamily {
     }
 
     private func take(
-        _ edit: NoteEdit, _ operation: WordSource, _ state: ViewStore.NoteEditRow.State,
+        _ edit: NoteEdit, _ operation: AssertionSource, _ state: ViewStore.NoteEditRow.State,
         into note: OpenNote, of workspace: Workspace
     ) throws(StorageError) {
         // A draft of this home is in the text; its author already knows how it changed the text.

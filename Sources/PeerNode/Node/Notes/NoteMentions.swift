@@ -70,7 +70,7 @@ extension NoteWriter {
             .filter { $0.now.utf8.contains(UInt8(ascii: "@")) }
         guard !lines.isEmpty else { return .none }
         let people =
-            channel.circle.map { $0.roles.keys.sorted() }
+            channel.privateMembership.map { $0.roles.keys.sorted() }
             ?? workspace.members.filter { $0.role <= .member }.map(\.member)
         let finder = MentionFinder(
             people.map { (member: $0, name: workspace.displayName(of: $0)) })

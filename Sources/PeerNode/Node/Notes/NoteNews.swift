@@ -69,7 +69,7 @@ final class NoteNews: NotePart {
 
     /// Tells that somebody has changed a text: of one who does it often in a turn, once.
     func tellEdited(
-        _ place: ViewStore.NotePlace, _ operation: WordSource, in workspace: Workspace,
+        _ place: ViewStore.NotePlace, _ operation: AssertionSource, in workspace: Workspace,
         _ source: OperationSource
     ) throws(StorageError) {
         guard room.facts.isTold(of: place.document, in: workspace),
@@ -89,7 +89,7 @@ final class NoteNews: NotePart {
     /// Tells the owner that an edit of somebody else mentions them. If it counts again later, that
     /// is not told a second time.
     func hear(
-        _ mentions: Mentions, in operation: WordSource, of place: ViewStore.NotePlace,
+        _ mentions: Mentions, in operation: AssertionSource, of place: ViewStore.NotePlace,
         _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         guard mentions.includes(workspace.member),

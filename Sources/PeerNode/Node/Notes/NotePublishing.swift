@@ -49,7 +49,7 @@ final class NotePublishing: NotePart {
         if !note.isDropped {
             room.attendance.noteMove(of: note, from: before, [], by: workspace.member)
         }
-        room.attendance.owe(note.place)
+        room.attendance.enqueue(note.place)
         return true
     }
 

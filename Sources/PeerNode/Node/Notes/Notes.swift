@@ -33,7 +33,7 @@ final class Notes: Component {
     /// Making operations of what is being written.
     private(set) lazy var publishing = NotePublishing(self)
     /// Updates between this home and others who have a note open.
-    private(set) lazy var speaking = NoteSpeaking(self)
+    private(set) lazy var presenceSender = NotePresenceSender(self)
 
     override func forgetSecrets() { texts.forgetAll() }
 
@@ -43,7 +43,7 @@ final class Notes: Component {
 
     override var nextDeadline: UInt64? {
         guard home != nil else { return nil }
-        var first = Earliest(attendance.company.wordDue, attendance.company.claimEnd)
+        var first = Earliest(attendance.presence.updateDue, attendance.presence.claimEnd)
         if mayWrite { first.take(drafts.hasLooked ? publishing.draftDue : time.monotonic) }
         return first.moment
     }
@@ -58,7 +58,7 @@ final class Notes: Component {
     func closeAll() throws(StorageError) {
         texts.forgetGone()
         try publishing.publishAll()
-        speaking.leaveCompany()
+        presenceSender.withdrawFromAll()
         for note in texts.orderedOpen { try texts.close(note) }
     }
 

@@ -24,10 +24,10 @@ extension Presences {
     private func showPresence(of workspace: Workspace) {
         let now = workspace.own.presenceChoice.effective(at: time.wall)
         guard now != workspace.own.shownPresence else { return }
-        let before = workspace.own.shownPresence.word(asks: false)
+        let before = workspace.own.shownPresence.update(asks: false)
         workspace.own.shownPresence = now
         untoldPresence.insert(workspace.number)
-        guard PresenceObject.Shown(before) != .init(now.word(asks: false)) else { return }
+        guard PresenceObject.Shown(before) != .init(now.update(asks: false)) else { return }
         core.events.pass(
             .presenceChanged, presenceObject(of: workspace.member, in: workspace).json,
             in: workspace)
@@ -79,7 +79,7 @@ extension Presences {
                     workspace.standing == .member, workspace.ownRole ?? .guest <= .member,
                     companion(on: link, in: workspace) != nil
                 else { continue }
-                let word = workspace.own.shownPresence.word(asks: sync.presence == nil)
+                let word = workspace.own.shownPresence.update(asks: sync.presence == nil)
                 link.session.send(.presence(sync.number, word), in: .control, isUnasked: false)
             }
         }
@@ -98,7 +98,7 @@ extension Presences {
 
     /// Takes over what a peer says of itself. The link's handshake says who speaks, and nobody
     /// can speak for somebody else.
-    func presenceHeard(_ word: PresenceWord, in workspace: Workspace, on link: PeerLink) {
+    func presenceHeard(_ word: PresenceUpdate, in workspace: Workspace, on link: PeerLink) {
         guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
             sync.passing.take(at: time.monotonic),
             workspace.ownRole ?? .guest <= .member,
@@ -187,14 +187,14 @@ extension Presences {
     /// out, and for guests, whose presence is not told.
     func presence(of member: MemberID, in workspace: Workspace) -> PresenceObject.Shown? {
         if member == workspace.member {
-            return PresenceObject.Shown(workspace.own.shownPresence.word(asks: false))
+            return PresenceObject.Shown(workspace.own.shownPresence.update(asks: false))
         }
         // Presence from before this person became a guest is outdated, since no update follows.
         guard workspace.ownRole ?? .guest <= .member,
             let standing = workspace.members.first(where: { $0.member == member }),
             standing.role <= .member
         else { return nil }
-        var best: (word: PresenceWord, device: DeviceID)?
+        var best: (word: PresenceUpdate, device: DeviceID)?
         for link in network.ordered {
             guard let word = link.syncs[workspace.number]?.presence, let peer = link.peer,
                 standing.devices.contains(peer.device)
@@ -210,7 +210,7 @@ extension Presences {
             return isOffline(standing, in: workspace) ? nil : PresenceObject.Shown.unknown
         }
         if let until = word.until, until <= time.wall {
-            return PresenceObject.Shown(PresenceWord(.online))
+            return PresenceObject.Shown(PresenceUpdate(.online))
         }
         return word.state == .offline ? nil : PresenceObject.Shown(word)
     }
@@ -225,7 +225,7 @@ extension Presences {
 }
 
 extension PresenceObject.Shown {
-    init(_ word: PresenceWord) {
+    init(_ word: PresenceUpdate) {
         self.init(
             state: word.state.word, text: word.text, emoji: word.emoji,
             until: word.until.map { Int64(clamping: $0) })

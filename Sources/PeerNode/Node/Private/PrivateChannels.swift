@@ -52,18 +52,20 @@ extension Workspace {
         let fields = authority.fields
         guard fields.deletion == nil || orDeleted else { return nil }
         let isDirect = root.subtype == .directMessage
-        var circle = Circle(kind: isDirect ? .direct : .channel, roles: [:])
-        for standing in authority.members { circle.roles[standing.member] = standing.role }
-        circle.isFromJoin = root.history == .fromJoin
-        circle.isArchived = fields.archived
-        if document.isLeft(by: member, as: authority) { circle.roles[member] = nil }
+        var privateMembership = PrivateMembership(kind: isDirect ? .direct : .channel, roles: [:])
+        for standing in authority.members {
+            privateMembership.roles[standing.member] = standing.role
+        }
+        privateMembership.isFromJoin = root.history == .fromJoin
+        privateMembership.isArchived = fields.archived
+        if document.isLeft(by: member, as: authority) { privateMembership.roles[member] = nil }
         var channel = Channel(
             id: document.id,
             publicID: isDirect
-                ? publicID(ofDirect: circle.roles.keys.sorted())
+                ? publicID(ofDirect: privateMembership.roles.keys.sorted())
                 : PublicID.channel(document.id),
             number: document.number, createdAt: record.timestamp.milliseconds,
-            rank: (record.timestamp.rawValue, document.rootID), rule: .closed(circle),
+            rank: (record.timestamp.rawValue, document.rootID), rule: .closed(privateMembership),
             isDefault: false)
         channel.isOwn = record.author == member
         channel.name = fields.name

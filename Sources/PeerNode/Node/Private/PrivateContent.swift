@@ -11,25 +11,25 @@ extension PrivateDocuments {
         guard let member = workspace.judged.subject(ofGrant: place.grant),
             let key = place.keyID
         else { return false }
-        let stretch = PrivateDocument.LimitPlace(log: place.log, member: member, key: key)
+        let range = PrivateDocument.LimitPlace(log: place.log, member: member, key: key)
         guard let branch = store.operations.branch(place.branch),
-            let bound = try bound(of: stretch, on: branch, in: document, workspace)
+            let bound = try bound(of: range, on: branch, in: document, workspace)
         else { return false }
         return place.sequence <= bound
     }
 
-    /// The last valid place of a branch in a stretch, `nil` for none: computed once, and not for
+    /// The last valid place of a branch in a range, `nil` for none: computed once, and not for
     /// each operation, because there may be any number of removals.
     private func bound(
-        of stretch: PrivateDocument.LimitPlace, on branch: LogBranch,
+        of range: PrivateDocument.LimitPlace, on branch: LogBranch,
         in document: PrivateDocument, _ workspace: Workspace
     ) throws(StorageError) -> UInt64? {
-        if let known = document.rights.cuts.bound(of: stretch, on: branch.number) { return known }
-        let limit = document.rights.limits[stretch] ?? document.contentLimit(at: stretch)
-        document.rights.limits[stretch] = limit
+        if let known = document.rights.cuts.bound(of: range, on: branch.number) { return known }
+        let limit = document.rights.limits[range] ?? document.contentLimit(at: range)
+        document.rights.limits[range] = limit
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
         let bound = try search.bound(of: limit)
-        document.rights.cuts.note(bound, of: stretch, on: branch.number, looks: search.looks)
+        document.rights.cuts.note(bound, of: range, on: branch.number, looks: search.looks)
         return bound
     }
 

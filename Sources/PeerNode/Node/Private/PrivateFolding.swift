@@ -38,7 +38,7 @@ extension PrivateDocuments {
     /// Judges a document again, and finds which of its content that may show or hide. Usually there
     /// is none: a long channel is not scanned whenever somebody is added.
     ///
-    /// - Returns: the stretches of logs whose content may be judged otherwise now; `nil` for all.
+    /// - Returns: the ranges of logs whose content may be judged otherwise now; `nil` for all.
     private func judgeAnew(
         _ document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) -> Set<PrivateDocument.LimitPlace>? {
@@ -52,18 +52,18 @@ extension PrivateDocuments {
         return Set(before.keys.filter { document.rights.limits[$0] != before[$0] })
     }
 
-    /// Works out what counts of every stretch that is stored. After a start nobody has asked yet.
+    /// Works out what counts of every range that is stored. After a start nobody has asked yet.
     private func completeLimits(
         of document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) {
         guard !document.rights.hasAllLimits else { return }
-        for stretch in try store.operations.contentStretches(ofDocument: document.number) {
-            guard let branch = store.operations.branch(stretch.branch),
-                let grant = store.operations.grant(stretch.grant),
+        for range in try store.operations.contentRanges(ofDocument: document.number) {
+            guard let branch = store.operations.branch(range.branch),
+                let grant = store.operations.grant(range.grant),
                 let member = workspace.judged.subject(ofGrant: grant)
             else { continue }
             let place = PrivateDocument.LimitPlace(
-                log: branch.log, member: member, key: stretch.keyID)
+                log: branch.log, member: member, key: range.keyID)
             guard document.rights.limits[place] == nil else { continue }
             document.rights.limits[place] = document.contentLimit(at: place)
         }
@@ -374,7 +374,7 @@ extension PrivateDocuments {
             document.rights.hasOtherRights = false
             try core.sink.reviewRedactions(inDocument: document.number)
         }
-        try authoring.tellThoseNamedInVain(in: document, of: workspace)
+        try authoring.tellThoseNamedWithoutEffect(in: document, of: workspace)
         let wasSeen = document.isTold
         try core.sink.tell(document, in: workspace, from: source)
         // Content that arrived before the channel was visible was not folded.

@@ -7,10 +7,11 @@ import WorkspaceModel
 extension Profiles {
     /// Folds an attestation, also by a member who is not a verifier.
     func fold(
-        _ word: AttestationBook.Word, in workspace: Workspace, from source: OperationSource
+        _ assertion: AttestationBook.Assertion, in workspace: Workspace,
+        from source: OperationSource
     ) throws(StorageError) {
-        guard try store.view.redactions.deletion(of: word.arrival) == nil else { return }
-        workspace.people.attestations.take(word)
+        guard try store.view.redactions.deletion(of: assertion.arrival) == nil else { return }
+        workspace.people.attestations.take(assertion)
         noteAttestations(of: workspace, because: source)
     }
 
@@ -28,7 +29,7 @@ extension Profiles {
         guard !workspace.people.attestations.isEmpty else { return .none }
         let least = workspace.fields.mayAttest.leastRole
         // Many assertions share one grant in one log.
-        var bounds: [AttestationBook.Stretch: UInt64?] = [:]
+        var bounds: [AttestationBook.VerdictRange: UInt64?] = [:]
         workspace.people.attestations.settle()
         let found = try workspace.people.attestations.findings(
             of: workspace.members.map(\.member),
@@ -36,10 +37,10 @@ extension Profiles {
                 guard let role = workspace.role(of: author) else { return false }
                 return role <= least
             },
-            bound: { (word) throws(StorageError) in
-                if let known = bounds[word.stretch] { return known }
-                let bound = try self.bound(of: word, leastRole: least, in: workspace)
-                bounds[word.stretch] = .some(bound)
+            bound: { (assertion) throws(StorageError) in
+                if let known = bounds[assertion.range] { return known }
+                let bound = try self.bound(of: assertion, leastRole: least, in: workspace)
+                bounds[assertion.range] = .some(bound)
                 return bound
             })
         let findings = AttestationFindings(found)
@@ -50,11 +51,11 @@ extension Profiles {
     /// Up to where the operations beside an assertion are valid, if only this role and stronger
     /// ones might write there.
     private func bound(
-        of word: AttestationBook.Word, leastRole: Role, in workspace: Workspace
+        of assertion: AttestationBook.Assertion, leastRole: Role, in workspace: Workspace
     ) throws(StorageError) -> UInt64? {
         let limit = workspace.judged.contentLimit(
-            grant: word.grant, log: word.log, leastRole: leastRole)
-        guard limit != .nothing, let branch = store.operations.branch(word.branch) else {
+            grant: assertion.grant, log: assertion.log, leastRole: leastRole)
+        guard limit != .nothing, let branch = store.operations.branch(assertion.branch) else {
             return nil
         }
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
@@ -66,12 +67,12 @@ extension Profiles {
         guard workspace.ownRole ?? .guest <= .member,
             let address = workspace.people.fields[member]?[.email],
             let findings = try? attestations(of: workspace),
-            let word = findings.valid(.init(member, .email)), let proof = word.said.proof,
+            let assertion = findings.valid(.init(member, .email)), let proof = assertion.said.proof,
             proof.value == address, proof.until.map({ $0 > time.wall }) ?? true
         else { return nil }
         return VerifiedMark(
-            by: core.membership.person(word.author, in: workspace),
-            at: Int64(clamping: word.timestamp.milliseconds))
+            by: core.membership.person(assertion.author, in: workspace),
+            at: Int64(clamping: assertion.timestamp.milliseconds))
     }
 
     /// Why the address that somebody shows does not count as verified, though somebody said that it is.
@@ -80,13 +81,13 @@ extension Profiles {
             let address = workspace.people.fields[member]?[.email],
             let findings = try? attestations(of: workspace),
             let finding = findings.found[.init(member, .email)],
-            finding.word.said.proof?.value == address
+            finding.assertion.said.proof?.value == address
         else { return nil }
         let state = finding.state(at: time.wall)
         guard state != "valid" else { return nil }
         return UnverifiedMark(
-            state, by: core.membership.person(finding.word.author, in: workspace),
-            at: Int64(clamping: finding.word.timestamp.milliseconds))
+            state, by: core.membership.person(finding.assertion.author, in: workspace),
+            at: Int64(clamping: finding.assertion.timestamp.milliseconds))
     }
 
     /// The accounts that somebody has linked, those that count now.
@@ -96,14 +97,14 @@ extension Profiles {
         else { return [] }
         let places = findings.found.keys.filter { $0.member == member && $0.kind == .account }
         return places.sorted().prefix(Limits.accountsShownMax).compactMap { place in
-            guard let word = findings.valid(place), let proof = word.said.proof,
+            guard let assertion = findings.valid(place), let proof = assertion.said.proof,
                 let provider = place.provider, proof.until.map({ $0 > time.wall }) ?? true
             else { return nil }
             return AccountMark(
                 provider: provider, name: proof.name,
                 verified: VerifiedMark(
-                    by: core.membership.person(word.author, in: workspace),
-                    at: Int64(clamping: word.timestamp.milliseconds)))
+                    by: core.membership.person(assertion.author, in: workspace),
+                    at: Int64(clamping: assertion.timestamp.milliseconds)))
         }
     }
 
@@ -118,17 +119,17 @@ extension Profiles {
             let isValid = store.operations.isValid(
                 stored.place.sequence, in: stored.place.branch)
             workspace.people.attestations.take(
-                AttestationBook.Word(said, stored, by: author, isValid: isValid))
+                AttestationBook.Assertion(said, stored, by: author, isValid: isValid))
         }
         workspace.people.toldAttestations = try validAttestations(of: workspace)
     }
 
-    /// The words that count.
+    /// The assertions that count.
     private func validAttestations(
         of workspace: Workspace
-    ) throws(StorageError) -> [AttestationBook.Place: AttestationBook.Word] {
+    ) throws(StorageError) -> [AttestationBook.Place: AttestationBook.Assertion] {
         try attestations(of: workspace).found.compactMapValues {
-            $0.state == .valid ? $0.word : nil
+            $0.state == .valid ? $0.assertion : nil
         }
     }
 
@@ -159,10 +160,11 @@ extension Profiles {
 
     /// Reports a register whose value has changed. Guests are told nothing about it.
     private func tell(
-        _ place: AttestationBook.Place, was: AttestationBook.Word?, now: AttestationBook.Word?,
+        _ place: AttestationBook.Place, was: AttestationBook.Assertion?,
+        now: AttestationBook.Assertion?,
         in workspace: Workspace, isBackfill: Bool
     ) throws(StorageError) {
-        guard let word = now ?? was, workspace.ownRole ?? .guest <= .member, mayWrite else {
+        guard let assertion = now ?? was, workspace.ownRole ?? .guest <= .member, mayWrite else {
             return
         }
         let type: EventType
@@ -176,7 +178,7 @@ extension Profiles {
         let state = now == nil ? finding?.state(at: time.wall) ?? "withdrawn" : "valid"
         let reference = AttestationReference(place, state: state)
         try turn.record(
-            type, workspace: workspace.number, arrival: word.arrival, extra: reference.bytes,
+            type, workspace: workspace.number, arrival: assertion.arrival, extra: reference.bytes,
             isBackfill: isBackfill)
     }
 
@@ -189,8 +191,8 @@ extension Profiles {
             let withdrawn = try attestations(of: workspace).found
                 .filter { $0.value.state == .withdrawn }
             for place in withdrawn.keys.sorted() {
-                for word in workspace.people.attestations.values(place, by: workspace.member) {
-                    found.append((number, word.arrival))
+                for assertion in workspace.people.attestations.values(place, by: workspace.member) {
+                    found.append((number, assertion.arrival))
                 }
             }
         }
@@ -213,8 +215,8 @@ extension Profiles {
                 try heads(place, in: workspace).allSatisfy { $0.id == made }
             }
         ) { () throws(StorageError) in
-            let words = try heads(place, in: workspace).prefix(Limits.dependenciesMax)
-            let overwritten = try references(to: words.map(\.arrival))
+            let assertions = try heads(place, in: workspace).prefix(Limits.dependenciesMax)
+            let overwritten = try references(to: assertions.map(\.arrival))
             try core.keys.answerEnds(in: workspace)
             // After a time without the right to verify, a member's strongest grant no longer gives
             // it.
@@ -244,7 +246,7 @@ extension Profiles {
 
     private func heads(
         _ place: AttestationBook.Place, in workspace: Workspace
-    ) throws(StorageError) -> [AttestationBook.Word] {
+    ) throws(StorageError) -> [AttestationBook.Assertion] {
         try attestations(of: workspace).found[place]?.heads ?? []
     }
 }
@@ -256,7 +258,7 @@ extension ContentPayload {
     }
 }
 
-extension AttestationBook.Word {
+extension AttestationBook.Assertion {
     /// A stored attestation.
     init(_ said: Attestation, _ stored: StoredOperation, by author: MemberID, isValid: Bool) {
         self.init(

@@ -23,13 +23,13 @@ extension Profiles {
     ) throws(StorageError) -> [FormerName] {
         let place = ProfileRegisters.Place(member: member, subject: .name)
         let latest = workspace.people.registers.latest(place)
-        guard !latest.words.isEmpty else { return [] }
+        guard !latest.assertions.isEmpty else { return [] }
         let current = workspace.people.registers.current(place)?.id
         let known = workspace.people.formerNames.words[member] ?? [:]
         var opened: [OperationID: String] = [:]
         var end: HybridTimestamp?
         var found: [FormerName] = []
-        for word in latest.words.reversed() {
+        for word in latest.assertions.reversed() {
             // A name from a clock that was ahead may be overwritten by one with an earlier date.
             let until = end ?? word.timestamp
             end = word.timestamp

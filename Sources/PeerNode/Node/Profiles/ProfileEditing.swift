@@ -118,7 +118,7 @@ extension Profiles {
         var values: [ProfileChange.Field: String?] = [:]
         for field in ProfileChange.Field.allCases {
             guard let typed = edit.values[field] else { continue }
-            do throws(ProfileText.Misform) {
+            do throws(ProfileText.InvalidForm) {
                 values[field] = .some(try ProfileText.checked(typed, for: field))
             } catch {
                 note(field.word, error.rawValue, Self.sentence(about: field, error))
@@ -138,10 +138,10 @@ extension Profiles {
 
     /// The requirements for a field, for people.
     private static func sentence(
-        about field: ProfileChange.Field, _ misform: ProfileText.Misform
+        about field: ProfileChange.Field, _ invalidForm: ProfileText.InvalidForm
     ) -> String {
         let rule: String
-        switch (field, misform) {
+        switch (field, invalidForm) {
         case (.email, .tooLong): rule = "can have at most 254 bytes"
         case (_, .tooLong): rule = "can have at most \(Limits.profileFieldBytesMax) bytes"
         case (.description, .form): rule = "can have no control characters except line breaks"

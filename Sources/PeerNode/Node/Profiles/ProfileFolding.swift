@@ -17,7 +17,7 @@ extension Profiles {
     ///
     /// - Parameter value: the name or the field; `nil` takes the field back.
     func fold(
-        _ value: String?, at place: ProfileRegisters.Place, _ word: ProfileRegisters.Word,
+        _ value: String?, at place: ProfileRegisters.Place, _ word: ProfileRegisters.Assertion,
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         // A redacted operation has no value, whether or not its payload is here.
@@ -41,7 +41,7 @@ extension Profiles {
 
     /// Registers with a redacted operation, in order, each with the arrival number of the first
     /// one.
-    struct ForgottenWords {
+    struct RedactedRegisters {
         fileprivate var places: [ProfileRegisters.Place] = []
         fileprivate var arrivals: [ProfileRegisters.Place: Int64] = [:]
     }
@@ -49,7 +49,7 @@ extension Profiles {
     /// Drops an operation that was redacted. The values that count then are read once for all of
     /// them.
     func forgetProfile(
-        _ stored: StoredOperation, in workspace: Workspace, _ forgotten: inout ForgottenWords
+        _ stored: StoredOperation, in workspace: Workspace, _ forgotten: inout RedactedRegisters
     ) {
         let arrival = stored.place.arrival
         if workspace.people.attestations.remove(storedAt: arrival) {
@@ -64,7 +64,7 @@ extension Profiles {
 
     /// Reads the effective values of registers with a redacted operation.
     func follow(
-        _ forgotten: ForgottenWords, in workspace: Workspace, isBackfill: Bool
+        _ forgotten: RedactedRegisters, in workspace: Workspace, isBackfill: Bool
     ) throws(StorageError) {
         for place in forgotten.places {
             guard let arrival = forgotten.arrivals[place] else { continue }
@@ -85,7 +85,8 @@ extension Profiles {
 
     /// The value of an assertion, opened from its operation.
     func value(
-        _ word: ProfileRegisters.Word?, at place: ProfileRegisters.Place, _ workspace: Workspace
+        _ word: ProfileRegisters.Assertion?, at place: ProfileRegisters.Place,
+        _ workspace: Workspace
     ) throws(StorageError) -> String? {
         guard let word, let stored = try store.operations.operation(word.arrival) else {
             return nil

@@ -48,7 +48,7 @@ final class AccountProofs: CorePart {
     var budget = LetterBudget(ofOne: Limits.tokensOfOneHourly, inAll: Limits.tokensHourly)
     /// The problems that keep this node from checking tokens and were reported to the owner, by
     /// provider.
-    var toldTrouble: [String: TokenTrouble] = [:]
+    var toldTrouble: [String: TokenCheckError] = [:]
 
     /// When something is due, on the monotonic clock.
     var nextDeadline: UInt64? {

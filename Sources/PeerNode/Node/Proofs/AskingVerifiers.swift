@@ -28,7 +28,7 @@ extension Proofs {
             own[number]?.triedOn.insert(link.id)
             return say(claim.sentAt == nil ? .begin : .resend, claim, in: workspace, on: link)
         }
-        try answerInVain(number, in: workspace)
+        try answerUnserved(number, in: workspace)
     }
 
     /// Whether an address is verified for the local member; an expired one has to be proved again.
@@ -79,7 +79,7 @@ extension Proofs {
     }
 
     /// Nobody is there who has not been asked.
-    private func answerInVain(_ number: Int64, in workspace: Workspace) throws(StorageError) {
+    private func answerUnserved(_ number: Int64, in workspace: Workspace) throws(StorageError) {
         guard let claim = own[number] else { return }
         switch claim.refusal?.result {
         case .notSent, .tooMany:

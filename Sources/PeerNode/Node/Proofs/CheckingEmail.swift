@@ -127,7 +127,7 @@ extension Proofs {
             made.delivery = status == 0 ? "mail" : nil
             turn.emit(.answer(call, .success(made.json)))
         case .code(let place, let name):
-            if status != 0 { letterBudget.noteVain(place.member) }
+            if status != 0 { letterBudget.noteFailed(place.member) }
             guard foreign[place]?.letter == number, let workspace = core.workspaces[place.workspace]
             else { return }
             if status == 0 {

@@ -90,7 +90,7 @@ extension AccountProofs {
 
     /// Tells the owner once why tokens of a provider cannot be looked at.
     private func note(
-        _ trouble: TokenTrouble, of provider: AccountProvider
+        _ trouble: TokenCheckError, of provider: AccountProvider
     ) throws(StorageError) {
         turn.emit(.log(.warning, "token.unchecked reason=\(trouble.rawValue)"))
         guard toldTrouble[provider.name] != trouble else { return }
@@ -153,7 +153,7 @@ extension AccountProofs {
     }
 }
 
-extension TokenTrouble {
+extension TokenCheckError {
     /// The problem, and what to do about it.
     var sentence: String {
         switch self {

@@ -69,11 +69,11 @@ extension AccountProofs {
                 in: .control, isUnasked: false)
             return
         }
-        answerInVain(place)
+        answerUnserved(place)
     }
 
     /// Nobody is there who has not been shown the token.
-    private func answerInVain(_ place: Place) {
+    private func answerUnserved(_ place: Place) {
         guard let claim = own[place] else { return }
         var pause = Limits.accountRetryMilliseconds
         let error: NodeError

@@ -61,14 +61,14 @@ extension NodeError {
     }
 
     /// The text is no address.
-    static func badEmail(_ misform: ProfileText.Misform) -> NodeError {
+    static func badEmail(_ invalidForm: ProfileText.InvalidForm) -> NodeError {
         NodeError(
             .badRequest,
-            misform == .tooLong
+            invalidForm == .tooLong
                 ? "'email' can have at most 254 bytes"
                 : "'email' must be an address such as mina@example.org",
-            hint: misform == .tooLong
+            hint: invalidForm == .tooLong
                 ? "use a shorter address" : "give only the address, without a name or brackets",
-            reason: "bad_email", fields: [.init(name: "email", reason: misform.rawValue)])
+            reason: "bad_email", fields: [.init(name: "email", reason: invalidForm.rawValue)])
     }
 }

@@ -114,7 +114,7 @@ struct LetterBudget {
     private var ofMembers: [MemberID: [UInt64]] = [:]
     /// Letters that were not sent. They have a bound of their own, so that a mistyped address does
     /// not use up the letters for the right one.
-    private var vain: [MemberID: [UInt64]] = [:]
+    private var failed: [MemberID: [UInt64]] = [:]
 
     init(ofOne: Int = Limits.lettersOfOneHourly, inAll: Int = Limits.lettersHourly) {
         (ofOneMax, inAllMax) = (ofOne, inAll)
@@ -127,13 +127,13 @@ struct LetterBudget {
         let hour = Limits.letterHourMilliseconds
         all.removeAll { $0 &+ hour <= now }
         ofMembers = Self.recent(ofMembers, hour, now)
-        vain = Self.recent(vain, hour, now)
+        failed = Self.recent(failed, hour, now)
         var wait: UInt64 = 0
         if all.count >= inAllMax, let first = all.first {
             wait = first &+ hour &- now
         }
         guard let member else { return wait }
-        for times in [ofMembers[member] ?? [], vain[member] ?? []] where times.count >= ofOneMax {
+        for times in [ofMembers[member] ?? [], failed[member] ?? []] where times.count >= ofOneMax {
             if let first = times.first { wait = max(wait, first &+ hour &- now) }
         }
         return wait
@@ -151,8 +151,8 @@ struct LetterBudget {
     }
 
     /// The last letter for a member was not sent.
-    mutating func noteVain(_ member: MemberID) {
+    mutating func noteFailed(_ member: MemberID) {
         guard let time = ofMembers[member]?.popLast() else { return }
-        vain[member, default: []].append(time)
+        failed[member, default: []].append(time)
     }
 }

@@ -144,7 +144,7 @@ extension Queries {
         settings.owner = channel.owner.map { core.membership.person($0, in: workspace) }
         settings.admins = channel.admins.sorted().map { core.membership.person($0, in: workspace) }
         settings.isArchived = channel.isArchived
-        if channel.circle?.isFromJoin == true { settings.history = "from-join" }
+        if channel.privateMembership?.isFromJoin == true { settings.history = "from-join" }
         return settings
     }
 

@@ -5,7 +5,7 @@ import WorkspaceModel
 extension Queries {
     /// An attestation by a verifier, with the given state.
     func object(
-        of word: AttestationBook.Word, state: String, in workspace: Workspace
+        of word: AttestationBook.Assertion, state: String, in workspace: Workspace
     ) -> AttestationObject {
         var object = AttestationObject(
             id: PublicID.operation(word.id),
@@ -34,7 +34,7 @@ extension Queries {
             case .attestation(let said)? = try core.keys.content(of: stored, in: workspace),
             let author = workspace.judged.subject(ofGrant: stored.entry.grant)
         {
-            let word = AttestationBook.Word(said, stored, by: author, isValid: true)
+            let word = AttestationBook.Assertion(said, stored, by: author, isValid: true)
             return object(of: word, state: reference.state, in: workspace).json
         }
         let place = reference.place

@@ -8,7 +8,7 @@ final class HomeSession: Component, SessionCommands {
     /// What is known when the store cannot be read.
     var unreadable: UnreadableStore?
     /// The passphrase that is being worked on.
-    var stretching: Stretching?
+    var pendingDerivation: PendingKeyDerivation?
     var isStopping = false
     /// Whether the process should end after the answers of this turn.
     var stopEffects = false

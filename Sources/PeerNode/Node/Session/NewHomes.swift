@@ -8,7 +8,7 @@ extension HomeSession {
     /// - Returns: whether that was started; `false` where there is nothing to seal.
     func sealsFirst(
         _ passphrase: String?, _ scope: CallScope,
-        _ purpose: (PassphraseVault.Stretch) -> Stretching.Purpose
+        _ purpose: (PassphraseVault.KeyDerivation) -> PendingKeyDerivation.Purpose
     ) throws(NodeError) -> Bool {
         guard home == nil, let passphrase else { return false }
         if let problem = PassphraseRule.problem(of: passphrase) {
@@ -16,11 +16,11 @@ extension HomeSession {
                 .badRequest, PassphraseRule.sentence(for: "passphrase"),
                 reason: "bad_passphrase", fields: [.init(name: "passphrase", reason: problem)])
         }
-        guard stretching == nil else { throw .identityUnderWay }
-        let stretch = PassphraseVault.Stretch(
+        guard pendingDerivation == nil else { throw .identityUnderWay }
+        let derivation = PassphraseVault.KeyDerivation(
             cost: environment.passphraseCost, using: environment.random)
         begin(
-            purpose(stretch), scope.call, [(stretch, LockState.secret(passphrase))])
+            purpose(derivation), scope.call, [(derivation, LockState.secret(passphrase))])
         return true
     }
 }

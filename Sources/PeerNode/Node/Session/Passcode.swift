@@ -146,11 +146,12 @@ extension HomeSession {
     }
 
     func begin(
-        _ purpose: Stretching.Purpose, _ call: CallID,
-        _ parts: [(PassphraseVault.Stretch, SecretBytes)]
+        _ purpose: PendingKeyDerivation.Purpose, _ call: CallID,
+        _ parts: [(PassphraseVault.KeyDerivation, SecretBytes)]
     ) {
-        stretching = Stretching(call: call, purpose: purpose)
+        pendingDerivation = PendingKeyDerivation(call: call, purpose: purpose)
         turn.emit(
-            .stretch(call, StretchJob(parts: parts.map { (stretch: $0.0, passphrase: $0.1) })))
+            .deriveKeys(
+                call, KeyDerivationJob(parts: parts.map { (derivation: $0.0, passphrase: $0.1) })))
     }
 }

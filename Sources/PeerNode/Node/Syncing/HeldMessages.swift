@@ -105,7 +105,7 @@ extension Syncing {
                 readers = known
             } else {
                 readers = try self.readers(of: channel, of: place, in: workspace)
-                if channel.circle?.isFromJoin != true { known = readers }
+                if channel.privateMembership?.isFromJoin != true { known = readers }
             }
             guard
                 holders.before.isEmpty
@@ -146,7 +146,7 @@ extension Syncing {
         of channel: Workspace.Channel, of place: StoredPlace, in workspace: Workspace
     ) throws(StorageError) -> MessageReaders {
         var key: KeyID?
-        if channel.circle?.isFromJoin == true {
+        if channel.privateMembership?.isFromJoin == true {
             key = try store.operations.operation(place.arrival)?.entry.keyID
         }
         return try readers(of: channel, sealedUnder: key, in: workspace)

@@ -43,7 +43,7 @@ extension Syncing {
         of channel: Workspace.Channel, sealedUnder key: KeyID?, in workspace: Workspace
     ) throws(StorageError) -> MessageReaders {
         var people = Set(try core.channels.followers(of: channel, in: workspace))
-        if channel.circle?.isFromJoin == true, let key,
+        if channel.privateMembership?.isFromJoin == true, let key,
             let given = workspace.sealed.documents[channel.id]?.seated(before: key)
         {
             people.formIntersection(given)

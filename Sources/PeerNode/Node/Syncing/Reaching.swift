@@ -61,7 +61,7 @@ extension Syncing {
         let come = Set(come.sorted().prefix(Limits.reachNamesMax - sync.toldReach.count))
         guard !come.isEmpty || !gone.isEmpty, !link.isClosing else { return }
         sync.toldReach = sync.toldReach.union(come).subtracting(gone)
-        let word = ReachWord(come: come.sorted(), gone: gone.sorted())
+        let word = ReachUpdate(come: come.sorted(), gone: gone.sorted())
         link.session.send(.reach(sync.number, word), in: .live, isUnasked: false)
     }
 
@@ -78,7 +78,7 @@ extension Syncing {
 
     /// An author says whom it reaches.
     func reachHeard(
-        _ word: ReachWord, in workspace: Workspace, on link: PeerLink
+        _ word: ReachUpdate, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], sync.standing == .full else { return }
         core.presence.changePresence(

@@ -66,7 +66,7 @@ extension Syncing {
             try reachHeard(word, in: workspace, on: link)
         case .note(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
-            core.notes.speaking.heard(word, in: workspace, on: link)
+            core.notes.presenceSender.heard(word, in: workspace, on: link)
         case .receipt(let number, _), .receiptResult(let number, _):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.ledgers.received(message, in: workspace, on: link)
@@ -307,7 +307,7 @@ extension Syncing {
         try core.links.settleFarewells()
         try core.links.writeRegistry()
         core.presence.tellPresence()
-        core.notes.speaking.tellCompany()
+        core.notes.presenceSender.sendPresence()
         try core.own.tellMarkers()
         for link in network.ordered {
             try core.links.perform(link.session.flush(now: time.monotonic), on: link)

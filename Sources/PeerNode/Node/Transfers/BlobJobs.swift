@@ -2,12 +2,12 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Jobs for the desk beside the loop, the only place that sees the bytes of blobs.
+/// Jobs for the worker beside the loop, the only place that sees the bytes of blobs.
 final class BlobJobs: FilePart {
-    /// Whether the desk has had its first job.
+    /// Whether the worker has had its first job.
     private var isBegun = false
 
-    /// Hands a job to the desk. With the first one it hears what the tables say is held.
+    /// Hands a job to the worker. With the first one it hears what the tables say is held.
     func ask(_ job: BlobJob) throws(StorageError) {
         if !isBegun {
             isBegun = true
@@ -20,11 +20,11 @@ final class BlobJobs: FilePart {
         turn.emit(.blob(job))
     }
 
-    /// Asks the desk for its current state, unless it was asked before.
+    /// Asks the worker for its current state, unless it was asked before.
     func begin() throws(StorageError) {
         if !isBegun { try ask(.claim) }
     }
 
-    /// Only what the desk has done counts, and that is in the store.
+    /// Only what the worker has done counts, and that is in the store.
     func goOn(after former: BlobJobs) { isBegun = former.isBegun }
 }

@@ -37,7 +37,7 @@ extension FileCache {
         try dropChunks(of: row)
     }
 
-    /// Asks the desk to remove a blob's file: its row is deleted first, so that a crash can only
+    /// Asks the worker to remove a blob's file: its row is deleted first, so that a crash can only
     /// leave a file without a row.
     private func dropChunks(of row: BlobTable.Row) throws(StorageError) {
         guard let root = BlobRoot(untrusted: row.root) else { return }

@@ -11,7 +11,7 @@ struct FileService {
     var queue = PieceQueue()
     /// Bytes of pieces that the session had when it was looked at last.
     var unsentBytes = 0
-    /// Proofs that the desk makes.
+    /// Proofs that the worker makes.
     var proofs = 0
 
     /// The peer wants to hear of a blob, unless it does of too many.
@@ -82,7 +82,7 @@ final class FileServing: FilePart {
 
     // MARK: Pieces
 
-    /// Asks the desk to read what links have room for.
+    /// Asks the worker to read what links have room for.
     func serve() throws(StorageError) {
         for link in services.keys.sorted() {
             guard let session = network.links[link]?.session, var service = services[link] else {
@@ -106,7 +106,7 @@ final class FileServing: FilePart {
         room.transfers.noteSending(services.values.reduce(0) { $0 + $1.queue.queuedBytes })
     }
 
-    /// The desk has read a piece, or could not.
+    /// The worker has read a piece, or could not.
     func read(
         _ piece: Int, of blob: BlobName, for link: LinkID, _ result: Result<[UInt8], BlobError>
     ) throws(StorageError) {
@@ -128,7 +128,7 @@ final class FileServing: FilePart {
         }
     }
 
-    /// The desk has made a proof, or could not.
+    /// The worker has made a proof, or could not.
     func proved(
         _ blob: BlobName, for link: LinkID, _ result: Result<TreeProof, BlobError>
     ) {

@@ -12,7 +12,7 @@ struct FileTransfer {
     var readers: Set<DeviceID> = []
     /// The short number of a workspace in which a message names it.
     var workspace: Int64?
-    /// Whether the desk keeps the hashes of all chunks.
+    /// Whether the worker keeps the hashes of all chunks.
     var hasTree = false
     /// Whether only some chunks are fetched, which somebody waits for.
     var isPart = false

@@ -3,7 +3,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Handles arriving pieces of blobs, and the results from the desk.
+/// Handles arriving pieces of blobs, and the results from the worker.
 extension FileTransfers {
     /// A piece of a blob came.
     func received(
@@ -52,7 +52,7 @@ extension FileTransfers {
 
     // MARK: What came of it
 
-    /// The desk has the hashes of all chunks.
+    /// The worker has the hashes of all chunks.
     func know(_ tree: BlobTree) {
         scheduler.know(tree)
         transfers[tree.root]?.hasTree = true

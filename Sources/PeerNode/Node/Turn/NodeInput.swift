@@ -43,8 +43,8 @@ public enum NodeInput: Sendable {
     case stopping
     /// A beacon heard on the local network, from the host part of an address.
     case beacon([UInt8], host: String)
-    /// A `StretchJob` has ended; the call that started it continues.
-    case stretched(CallID, Result<[SymmetricKey], NodeError>)
+    /// A `KeyDerivationJob` has ended; the call that started it continues.
+    case keysDerived(CallID, Result<[SymmetricKey], NodeError>)
     /// A `SearchJob` has ended.
     case searched(SearchOutcome)
     /// A `BlobJob` has made progress or has ended.
@@ -85,8 +85,8 @@ public enum NodeEffect: Sendable {
     case putOff(NodeInput)
     /// Does long work beside the loop, and answers the call with its result.
     case job(CallID, NodeJob)
-    /// Turns passphrases into keys beside the loop, and brings them back as `stretched`.
-    case stretch(CallID, StretchJob)
+    /// Turns passphrases into keys beside the loop, and brings them back as `keysDerived`.
+    case deriveKeys(CallID, KeyDerivationJob)
     /// Looks through the store beside the loop, and brings what it found back as `inspected`.
     case inspect(CallID, InspectionJob)
     /// Does work on the search index beside the loop, after those that were handed out before,

@@ -26,7 +26,7 @@ final class ChannelBook {
 
 extension Workspace {
     typealias Channel = PeerNode.Channel
-    typealias Circle = PeerNode.Circle
+    typealias PrivateMembership = PeerNode.PrivateMembership
 
     /// The conversation that a document belongs to, by its short number, as far as it is shown.
     func channel(numbered number: Int64?) -> Channel? {

@@ -9,7 +9,7 @@ import WorkspaceModel
 /// to which operation it was used, as a removal does; an operation behind that place does not
 /// count, even if its timestamp is earlier.
 struct ChannelPast {
-    private struct Stretch {
+    private struct OwnershipPeriod {
         /// The largest time of this link and those before it.
         let latest: UInt64
         let owner: MemberID
@@ -20,17 +20,17 @@ struct ChannelPast {
 
     /// The last link of the chain that it was made of.
     let last: OperationID
-    private let stretches: [Stretch]
+    private let periods: [OwnershipPeriod]
 
     init(_ ledger: ChannelLedger, upTo last: OperationID, in workspace: Workspace) {
         self.last = last
-        stretches = workspace.judged.evaluator.links(in: ledger).map { link in
+        periods = workspace.judged.evaluator.links(in: ledger).map { link in
             var kept: [LogName: [CutPlace]] = [:]
             if case .setDocument(let settings)? = workspace.authority[link.id]?.payload {
                 kept = Dictionary(grouping: settings.cuts ?? [], by: \.log)
                     .mapValues { $0.map(CutPlace.init) }
             }
-            return Stretch(
+            return OwnershipPeriod(
                 latest: link.latest, owner: link.owner, admins: link.admins, kept: kept)
         }
     }
@@ -41,7 +41,7 @@ struct ChannelPast {
 
     /// Whether a member had the right by any link.
     func everHadPower(_ member: MemberID) -> Bool {
-        stretches.contains { Self.power(of: member, owner: $0.owner, admins: $0.admins) != nil }
+        periods.contains { Self.power(of: member, owner: $0.owner, admins: $0.admins) != nil }
     }
 
     /// How far the links that revoked a member's right after a time keep a log. A link without cuts
@@ -51,13 +51,13 @@ struct ChannelPast {
         of member: MemberID, after timestamp: HybridTimestamp, in log: LogName
     ) -> [ArraySlice<CutPlace>] {
         let next =
-            stretches.firstIndex { $0.latest > timestamp.rawValue } ?? stretches.endIndex
+            periods.firstIndex { $0.latest > timestamp.rawValue } ?? periods.endIndex
         var kept: [ArraySlice<CutPlace>] = []
         var had = true
-        for stretch in stretches[next...] {
+        for period in periods[next...] {
             let has =
-                Self.power(of: member, owner: stretch.owner, admins: stretch.admins) != nil
-            if had, !has { kept.append((stretch.kept[log] ?? [])[...]) }
+                Self.power(of: member, owner: period.owner, admins: period.admins) != nil
+            if had, !has { kept.append((period.kept[log] ?? [])[...]) }
             had = has
         }
         return kept

@@ -59,7 +59,7 @@ final class JudgedState {
         var invites: InviteIndex?
         var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
         /// The ends that keys of private documents answer and that are not here.
-        var unheard: [DocumentID: UnheardEnds?] = [:]
+        var unheard: [DocumentID: UnreceivedEnds?] = [:]
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
         /// The devices that were asked about first: this device and the first peers, which are
@@ -67,7 +67,7 @@ final class JudgedState {
         var firstGuests: [(device: DeviceID, isGuest: Bool)] = []
         var told: Workspace.ToldNames?
         /// Who is in private documents with somebody.
-        var company: [MemberID: Set<MemberID>] = [:]
+        var visiblePeople: [MemberID: Set<MemberID>] = [:]
         /// The operations that ended memberships, by member.
         var memberEnds: [MemberID: Set<OperationID>]?
         /// The valid revocations of invites.
@@ -84,7 +84,7 @@ final class JudgedState {
             twins = known.twins
             goneNames = known.goneNames
             told = known.told
-            company = known.company
+            visiblePeople = known.visiblePeople
             (channels, overview) = (known.channels, known.overview)
             privateErasures = known.privateErasures
         }

@@ -19,7 +19,7 @@ final class PeopleState {
     /// What verifiers attest about members.
     var attestations = AttestationBook() { didSet { judged.attested = nil } }
     /// Which attestations counted when that was told last.
-    var toldAttestations: [AttestationBook.Place: AttestationBook.Word]?
+    var toldAttestations: [AttestationBook.Place: AttestationBook.Assertion]?
     /// The names of devices.
     var deviceNames: [ProfileRegisters.Place: String] = [:]
     /// The compared forms of names.

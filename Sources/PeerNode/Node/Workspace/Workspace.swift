@@ -143,7 +143,7 @@ final class Workspace {
             judged.derived.channels = nil
             judged.derived.privateErasures = nil
         }
-        judged.derived.company = [:]
+        judged.derived.visiblePeople = [:]
         guard judged.derived.told != nil, document?.membership.tellsNames ?? true else { return }
         judged.derived.told = nil
         judged.derived.names = [:]

@@ -65,7 +65,7 @@ public struct AddressBook: Sendable {
 
     /// A member's digest of the valid records of each person's devices: at most
     /// `Limits.bookEntriesMax`.
-    public func word(of people: [[DeviceID]], wallMilliseconds: UInt64) -> BookWord {
+    public func word(of people: [[DeviceID]], wallMilliseconds: UInt64) -> AddressBookUpdate {
         let all = records(
             of: people, limit: Limits.bookEntriesMax, wallMilliseconds: wallMilliseconds)
         var encoder = CBOREncoder(reservingBytes: 48 * all.count + 8)
@@ -75,7 +75,7 @@ public struct AddressBook: Sendable {
             encoder.byteString(record.device)
             encoder.uint(record.at)
         }
-        return BookWord(
+        return AddressBookUpdate(
             Identifier16(Array(Hash.personal("wsx-book1", encoder.bytes).prefix(16))),
             entries: all.map { .init($0.device, at: $0.at) })
     }

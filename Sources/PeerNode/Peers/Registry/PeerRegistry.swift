@@ -40,7 +40,7 @@ public struct PeerRegistry: Sendable {
     private var allowances = GroupAllowances<Group>(
         tokens: Limits.dialsOfOneMax, refillMilliseconds: Limits.dialOfOneMilliseconds)
     private var lastNumber: UInt64 = 0
-    private var letGo = DialsLetGo()
+    private var abandonedDials = AbandonedDials()
 
     /// Whether all dialling is off.
     public private(set) var isSuspended = false
@@ -182,7 +182,7 @@ extension PeerRegistry {
         for name in entries.keys {
             entries[name]?.forgetFailures()
             guard entries[name]?.stage != .connected else { continue }
-            letGo.insert(entries[name]?.attemptNumbers ?? [], now: now)
+            abandonedDials.insert(entries[name]?.attemptNumbers ?? [], now: now)
             entries[name]?.stage = .idle
             entries[name]?.next = 0
         }
@@ -196,12 +196,13 @@ extension PeerRegistry {
     /// its number.
     public mutating func dialsDue(now: UInt64) -> [Dial] {
         guard !isSuspended else { return [] }
-        letGo.forgetOld(at: now)
+        abandonedDials.forgetOld(at: now)
         var underWay = dialsUnderWay
         let count = underWay.values.reduce(0, +)
         // Abandoned attempts have as many places of their own.
         var places = min(
-            Limits.dialsInFlightMax - count, 2 * Limits.dialsInFlightMax - count - letGo.count)
+            Limits.dialsInFlightMax - count,
+            2 * Limits.dialsInFlightMax - count - abandonedDials.count)
         guard places > 0 else { return [] }
         var due = entries.filter { isDue($0.value, now: now) }
             .map { (name: $0.key, group: group(of: $0.key, $0.value), entry: $0.value) }
@@ -297,7 +298,9 @@ extension PeerRegistry {
         let underWay = dialsUnderWay
         let count = underWay.values.reduce(0, +)
         guard count < Limits.dialsInFlightMax else { return nil }
-        guard count + letGo.count < 2 * Limits.dialsInFlightMax else { return letGo.nextOver }
+        guard count + abandonedDials.count < 2 * Limits.dialsInFlightMax else {
+            return abandonedDials.nextOver
+        }
         var next: UInt64?
         for (name, entry) in entries where isDue(entry, now: .max) {
             var due = entry.attempts?.nextDue ?? 0
@@ -315,7 +318,7 @@ extension PeerRegistry {
     public mutating func failed(
         _ number: UInt64, error: String, now: UInt64, using random: any RandomSource
     ) {
-        letGo.remove(number)
+        abandonedDials.remove(number)
         guard let name = target(ofAttempt: number), var entry = entries[name] else { return }
         entry.lastError = error
         entry.lastTried = now
@@ -337,7 +340,7 @@ extension PeerRegistry {
 
     /// An attempt was cancelled locally, on suspending or because another link is open.
     public mutating func abandoned(_ number: UInt64) {
-        letGo.remove(number)
+        abandonedDials.remove(number)
         guard let name = target(ofAttempt: number) else { return }
         entries[name]?.end(number)
         if entries[name]?.isDialing == false { entries[name]?.next = 0 }
@@ -357,7 +360,7 @@ extension PeerRegistry {
     public mutating func connected(
         _ device: DeviceID, attempt: UInt64?, now: UInt64, wallMilliseconds: UInt64
     ) {
-        if let attempt { letGo.remove(attempt) }
+        if let attempt { abandonedDials.remove(attempt) }
         var entry = entries[.device(device)] ?? PeerEntry()
         if let attempt, let name = target(ofAttempt: attempt), let dialled = entries[name],
             let address = dialled.attempts?.addresses[attempt]
@@ -376,7 +379,7 @@ extension PeerRegistry {
                 address, source: isManual ? .manual : .remembered, freshness: wallMilliseconds)
             _ = entry.addresses.add(known)
         }
-        letGo.insert(entry.attemptNumbers.filter { $0 != attempt }, now: now)
+        abandonedDials.insert(entry.attemptNumbers.filter { $0 != attempt }, now: now)
         entry.stage = .connected
         entry.next = 0
         entry.lastError = nil
@@ -398,7 +401,7 @@ extension PeerRegistry {
 
     /// We answered ourselves at the address of this attempt: it is never dialled again.
     public mutating func reachedOurselves(_ number: UInt64) {
-        letGo.remove(number)
+        abandonedDials.remove(number)
         guard let name = target(ofAttempt: number),
             let address = entries[name]?.attempts?.addresses[number]
         else { return }

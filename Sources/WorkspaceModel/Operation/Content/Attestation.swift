@@ -104,7 +104,7 @@ extension Attestation {
     private static func isValue(_ value: String, of kind: Kind) -> Bool {
         switch kind {
         case .email:
-            do throws(ProfileText.Misform) {
+            do throws(ProfileText.InvalidForm) {
                 return try ProfileText.checked(value, for: .email) == value
             } catch { return false }
         case .account:

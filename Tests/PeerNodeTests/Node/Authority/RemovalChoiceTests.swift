@@ -103,7 +103,7 @@ struct `What a removal leaves to choose` {
         let heir = try ada.workspace().member
         try mina.inTurn { core, workspace in
             let standing = try #require(workspace.members.first { $0.member == heir })
-            _ = try #require(try WorkspaceDesk(core).handOver(workspace, to: standing))
+            _ = try #require(try WorkspaceHandler(core).handOver(workspace, to: standing))
         }
         bench.advance(10_000)
         let removed = try ada.ok("member.remove", ["member": "Mina"])

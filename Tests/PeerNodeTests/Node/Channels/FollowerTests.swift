@@ -309,7 +309,7 @@ extension BenchNode {
 
     /// Signs an undo of a redaction.
     func forceUndo(of redaction: StoredOperation) throws {
-        try inTurn { core, workspace in _ = try MessageDesk(core).undo(redaction, in: workspace) }
+        try inTurn { _ = try MessageHandler($0).undo(redaction, in: $1) }
     }
 
     func followers(of channel: String) throws -> [String] {

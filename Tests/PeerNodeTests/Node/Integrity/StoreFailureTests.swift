@@ -168,7 +168,7 @@ struct `A turn whose COMMIT fails` {
     }
 
     @Test func `rests twice as long after each turn that fails for want of room`() {
-        var rest = FullDiskRest()
+        var rest = FullDiskBackoff()
         #expect(!rest.isOn(at: 0))
         var lengths: [UInt64] = []
         for _ in 0..<7 {

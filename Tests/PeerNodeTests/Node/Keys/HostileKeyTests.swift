@@ -244,14 +244,14 @@ struct `A key of a private document in the hands of a liar` {
         // The workspace's owner gives Bob's device a box key of her own, and Bob a device of hers.
         let liar = SigningKey(using: SeededRandom(seed: 8))
         let box = AgreementKey(using: SeededRandom(seed: 9)).publicKey.bytes
-        let company = DeviceCompany.adding(
+        let consent = DeviceConsent.adding(
             to: try ada.workspace().id, before: try #require(ada.host?.core.session.home).device,
             member: member)
         let entries = [device, liar.device].map { key in
             let unsigned = DeviceEntry(device: key, agreementKey: box, signature: .zero)
             return DeviceEntry(
                 device: key, agreementKey: box,
-                signature: liar.signature(for: company.message(for: [unsigned])))
+                signature: liar.signature(for: consent.message(for: [unsigned])))
         }
         let told = try cleo.eventTypes().filter { $0 == "member.key_changed" }
         var log = try ForgedLog(ada, incarnation: 80)

@@ -150,7 +150,7 @@ struct `A key that is lacked` {
     // Names of keys are free: nobody's push out what others wrote under.
     @Test func `is remembered of each member, a few of the latest`() throws {
         var lacked = LackedKeys()
-        func stretch(_ number: Int) -> LackedKeys.Stretch {
+        func range(_ number: Int) -> LackedKeys.SealedRange {
             let bytes = (0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 * 8 % 32)) }
             return .init(
                 key: KeyID(bytes), document: DocumentID(bytes + bytes),
@@ -159,17 +159,17 @@ struct `A key that is lacked` {
         let (one, other) = (
             MemberID([UInt8](repeating: 1, count: 16)), MemberID([UInt8](repeating: 2, count: 16))
         )
-        lacked.note(stretch(7), by: one)
-        for number in 0..<1_000 { lacked.note(stretch(number), by: other) }
+        lacked.note(range(7), by: one)
+        for number in 0..<1_000 { lacked.note(range(number), by: other) }
         #expect(lacked.names { _ in true }.count == 1 + Limits.lackedKeysPerMemberMax)
         #expect(lacked.isChanged)
         let stored = lacked.takeStoredForm()
         #expect(!lacked.isChanged)
         #expect(LackedKeys(stored: stored) == lacked)
-        #expect(LackedKeys(stored: Array(stored.dropLast())).stretches[one] == [stretch(7)])
-        #expect(lacked.take(stretch(7).key) == [stretch(7)])
-        #expect(lacked.stretches[one] == nil)
-        #expect(lacked.take(stretch(1).key).isEmpty, "one of the oldest")
+        #expect(LackedKeys(stored: Array(stored.dropLast())).ranges[one] == [range(7)])
+        #expect(lacked.take(range(7).key) == [range(7)])
+        #expect(lacked.ranges[one] == nil)
+        #expect(lacked.take(range(1).key).isEmpty, "one of the oldest")
     }
 
     // A guest reads nothing public, and is given no key of it.

@@ -205,7 +205,7 @@ struct `Connections of nobody` {
     }
 
     @Test func `that repeat are known as long as others are not very many`() {
-        var seen = SeenGreetings()
+        var seen = HandshakeReplayCache()
         func first(_ number: Int) -> [UInt8] {
             var bytes = [UInt8](repeating: 7, count: 66)
             for place in 0..<4 { bytes[18 + place] = UInt8(number >> (8 * place) & 255) }

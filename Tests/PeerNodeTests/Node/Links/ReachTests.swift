@@ -195,7 +195,7 @@ struct `A member's claim of whom it reaches` {
         let visitor = try pair.visit(pair.ada)
         for part in 0..<4 {
             let names = (0..<2_048).map { name(UInt32(part * 2_048 + $0)) }
-            visitor.send(.reach(1, ReachWord(come: names, gone: [])))
+            visitor.send(.reach(1, ReachUpdate(come: names, gone: [])))
         }
         let links = try #require(pair.ada.host?.core).links.network.links.values
         let heard = links.flatMap(\.syncs.values).map(\.reach.count)

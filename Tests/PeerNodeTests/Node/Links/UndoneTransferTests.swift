@@ -26,7 +26,7 @@ struct `A transfer by a device that its owner has revoked` {
         try phone.inTurn { core, workspace in
             let member = try joon.workspace().member
             let heir = try #require(workspace.members.first { $0.member == member })
-            _ = try #require(try WorkspaceDesk(core).passOn(workspace, to: heir))
+            _ = try #require(try WorkspaceHandler(core).passOn(workspace, to: heir))
         }
         bench.advance(5_000)
         #expect(try joon.ok("workspace.get")["role"] == "owner")

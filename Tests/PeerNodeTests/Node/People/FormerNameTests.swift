@@ -166,17 +166,17 @@ struct `The latest words of a register` {
     private static let place = ProfileRegisters.Place(
         member: MemberID([UInt8](repeating: 7, count: 16)), subject: .name)
 
-    private static func word(_ number: Int, isValid: Bool = true) -> ProfileRegisters.Word {
+    private static func word(_ number: Int, isValid: Bool = true) -> ProfileRegisters.Assertion {
         var bytes = [UInt8](repeating: 0, count: 32)
         (bytes[0], bytes[1]) = (UInt8(number >> 8), UInt8(number & 0xFF))
-        return ProfileRegisters.Word(
+        return ProfileRegisters.Assertion(
             id: OperationID(bytes), timestamp: HybridTimestamp(rawValue: UInt64(number)),
             arrival: Int64(number), cited: [], hasValue: true, isValid: isValid)
     }
 
     private static func latest(_ registers: ProfileRegisters) -> [Int] {
         var registers = registers
-        return registers.latest(place).words.map { Int($0.arrival) }
+        return registers.latest(place).assertions.map { Int($0.arrival) }
     }
 
     @Test func `are the same in every order, and are found again when one goes`() {
@@ -199,7 +199,7 @@ struct `The latest words of a register` {
         var registers = ProfileRegisters()
         for number in 1...2_000 { registers.take(Self.word(number), at: Self.place) }
         let before = registers.visitCount(Self.place)
-        let count = registers.latest(Self.place).words.count
+        let count = registers.latest(Self.place).assertions.count
         #expect(count == Limits.formerNamesMax + 1)
         #expect(registers.visitCount(Self.place) == before)
     }

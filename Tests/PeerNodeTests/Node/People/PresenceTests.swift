@@ -274,7 +274,7 @@ struct `Presence` {
         try Self.listen(table.ada)
         for number in 0..<1_000 {
             core.presence.presenceHeard(
-                PresenceWord(.busy, text: "\(number)", chosen: UInt64(number)), in: workspace,
+                PresenceUpdate(.busy, text: "\(number)", chosen: UInt64(number)), in: workspace,
                 on: link)
         }
         let heard = Self.take(table.ada).count

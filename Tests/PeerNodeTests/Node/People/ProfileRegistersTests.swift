@@ -6,7 +6,7 @@ import WorkspaceTestKit
 
 /// The winning values of a member's profile: a function of the set of operations.
 struct `What members say of themselves` {
-    private typealias Word = ProfileRegisters.Word
+    private typealias Word = ProfileRegisters.Assertion
 
     private static let place = ProfileRegisters.Place(
         member: MemberID([UInt8](repeating: 7, count: 16)), subject: .field(.phone))

@@ -14,9 +14,9 @@ struct `An identity file` {
     }
 
     private func sealed(_ identity: HomeIdentity) throws -> (SealedIdentity, SymmetricKey) {
-        let stretch = PassphraseVault.Stretch(cost: Self.cost, using: random)
-        let key = try stretch.key(of: SecretBytes(copying: Array(goodPassphrase.utf8)))
-        return (SealedIdentity(identity, under: key, of: stretch, using: random), key)
+        let derivation = PassphraseVault.KeyDerivation(cost: Self.cost, using: random)
+        let key = try derivation.key(of: SecretBytes(copying: Array(goodPassphrase.utf8)))
+        return (SealedIdentity(identity, under: key, of: derivation, using: random), key)
     }
 
     @Test func `in the clear reads back as it was written`() throws {
@@ -51,9 +51,9 @@ struct `An identity file` {
             Issue.record("not sealed")
             return
         }
-        #expect(read.stretch == sealed.stretch)
+        #expect(read.derivation == sealed.derivation)
         #expect(try read.opened(under: key)?.fileBytes == identity.fileBytes)
-        let other = try read.stretch.key(of: SecretBytes(copying: [1, 2, 3]))
+        let other = try read.derivation.key(of: SecretBytes(copying: [1, 2, 3]))
         #expect(try read.opened(under: other) == nil)
     }
 
@@ -78,7 +78,7 @@ struct `An identity file` {
     @Test func `with another device's keys inside is refused`() throws {
         let (mine, key) = try sealed(identity())
         let other = HomeIdentity(name: "Joon", createdAt: 1, using: random)
-        let vault = SealedIdentity(other, under: key, of: mine.stretch, using: random).fileBytes
+        let vault = SealedIdentity(other, under: key, of: mine.derivation, using: random).fileBytes
         var body = Array(mine.fileBytes.prefix(40)) + vault.dropFirst(40).dropLast(8)
         body += Hash.personal("wsx-keyfile2", body).prefix(8)
         guard case .sealed(let forged) = try IdentityFile(fileBytes: body) else {

@@ -22,7 +22,7 @@ struct `A passcode` {
         #expect(node.host?.core.session.home != nil)
         try node.ok("lock.unlock", ["code": "2580"])
         #expect(node.session["state"] == "open")
-        #expect(node.stretchCount == 1)
+        #expect(node.derivationCount == 1)
     }
 
     @Test func `drops the keys after three wrong ones`() throws {

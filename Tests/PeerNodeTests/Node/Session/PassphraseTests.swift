@@ -148,7 +148,7 @@ struct `A passphrase` {
             try node.ok("message.send", ["channel": "general", "text": "kept"])
             if moment == "before the file" { node.files.identityFailure = HomeFileError("planted") }
             // The COMMIT that takes back the count of tries.
-            if moment == "after the file" { bench.failsNextStretch = node }
+            if moment == "after the file" { bench.failsNextDerivation = node }
             _ = node.call(
                 "identity.passphrase.change",
                 ["current": .string(goodPassphrase), "new": .string(next)])
@@ -200,7 +200,7 @@ struct `A passphrase` {
                 arguments: ["passphrase": .string(goodPassphrase)])
         }
         let effects = host.turn([call(1), call(2)], at: node.time)
-        let jobs = effects.filter { if case .stretch = $0 { true } else { false } }
+        let jobs = effects.filter { if case .deriveKeys = $0 { true } else { false } }
         #expect(jobs.count == 1)
         let refused = effects.contains { effect in
             if case .answer(_, .failure(let error)) = effect { error.kind == .busy } else { false }
@@ -230,11 +230,11 @@ struct `Wrong passphrases` {
                 try node.refused("session.unlock", ["passphrase": "a wrong passphrase"]).kind
                     == .wrongSecret)
         }
-        let begun = node.stretchCount
+        let begun = node.derivationCount
         let slow = try node.refused("session.unlock", ["passphrase": .string(goodPassphrase)])
         #expect(slow.kind == .rateLimited)
         #expect(slow.details["retry_ms"]?.integerValue ?? 0 > 0)
-        #expect(node.stretchCount == begun)
+        #expect(node.derivationCount == begun)
         // Neither a year ahead, nor a restart, nor a year back makes it shorter or longer.
         bench.wall += 365 * 86_400_000
         try node.restart()
@@ -287,7 +287,7 @@ struct `Wrong passphrases` {
                         CallID(connection: 1, number: UInt64(number)), method: "session.unlock",
                         arguments: ["passphrase": "a wrong passphrase"])
                 ], at: node.time)
-            if number < 4 { host.core.session.stretching = nil }
+            if number < 4 { host.core.session.pendingDerivation = nil }
         }
         try node.restart()
         #expect(

@@ -3,7 +3,7 @@ import WorkspaceModel
 /// The commands about notes.
 enum NoteCommandTable {
     static let commands =
-        [list, create, get, edit, watch, attach] + companyCommands + [rename, delete, history]
+        [list, create, get, edit, watch, attach] + presenceCommands + [rename, delete, history]
 
     static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
 
@@ -210,7 +210,7 @@ enum NoteCommandTable {
                     throw NodeError(
                         .badRequest, "'undo' and 'purge' cannot be combined",
                         hint: "use only one of them", reason: "control.bad_param",
-                        fields: [.init(name: "purge", reason: Misfit.form.rawValue)])
+                        fields: [.init(name: "purge", reason: ParameterMismatch.form.rawValue)])
                 }
                 return .reply(
                     try call.node.notes.delete(

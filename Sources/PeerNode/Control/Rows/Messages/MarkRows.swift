@@ -49,7 +49,8 @@ extension Command {
                         .badRequest, "which messages?",
                         hint: "wsx-node message list --starred, or wsx-node log CHANNEL",
                         reason: "control.bad_param",
-                        fields: [.init(name: "starred", reason: Misfit.missing.rawValue)])
+                        fields: [.init(name: "starred", reason: ParameterMismatch.missing.rawValue)]
+                    )
                 }
                 return .reply(
                     try call.node.marks.starredMessages(call.page, call.scope)
@@ -99,7 +100,8 @@ extension Command {
                     throw NodeError(
                         .badRequest, "a reminder is about one message or one channel",
                         hint: "wsx-node help remind", reason: "control.bad_param",
-                        fields: [.init(name: "message", reason: Misfit.missing.rawValue)])
+                        fields: [.init(name: "message", reason: ParameterMismatch.missing.rawValue)]
+                    )
                 }
                 return .reply(
                     try call.node.marks.remind(

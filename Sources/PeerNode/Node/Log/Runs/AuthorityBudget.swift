@@ -98,7 +98,7 @@ struct AuthorityBudget {
     private(set) var delayed: [[UInt8]: UInt64] = [:]
     /// Devices, by workspace, from which nothing more is requested: until when, and whose need for
     /// it has not helped.
-    private var heldBack: [[UInt8]: (until: UInt64, inVain: Set<[UInt8]>)] = [:]
+    private var heldBack: [[UInt8]: (until: UInt64, futile: Set<[UInt8]>)] = [:]
     /// What was judged and passed over, and how many operations there were then.
     private var passedOver: [OperationID: Int] = [:]
 
@@ -252,7 +252,7 @@ struct AuthorityBudget {
     ///   - vouchers: members who need it now.
     func isHeldBack(_ device: [UInt8], neededBy vouchers: [[UInt8]], now: UInt64) -> Bool {
         guard let held = heldBack[device], now < held.until else { return false }
-        return vouchers.allSatisfy(held.inVain.contains)
+        return vouchers.allSatisfy(held.futile.contains)
     }
 
     /// Notes that an operation was passed over, having no effect.

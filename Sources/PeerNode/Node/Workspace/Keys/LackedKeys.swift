@@ -8,39 +8,39 @@ import WorkspaceModel
 /// been removed elsewhere: what others have sealed under it meanwhile was meant for everybody.
 struct LackedKeys: Equatable {
     /// Where something is sealed under a key.
-    struct Stretch: Hashable {
+    struct SealedRange: Hashable {
         let key: KeyID
         let document: DocumentID
         let device: DeviceID
     }
 
-    private(set) var stretches: [MemberID: [Stretch]] = [:]
+    private(set) var ranges: [MemberID: [SealedRange]] = [:]
     /// Whether they are otherwise than they were stored last.
     private(set) var isChanged = false
 
-    var isEmpty: Bool { stretches.isEmpty }
+    var isEmpty: Bool { ranges.isEmpty }
 
     /// The names of the keys that something in these documents is sealed under.
     func names(in isWanted: (DocumentID) -> Bool) -> Set<KeyID> {
-        Set(stretches.values.joined().filter { isWanted($0.document) }.map(\.key))
+        Set(ranges.values.joined().filter { isWanted($0.document) }.map(\.key))
     }
 
     /// Notes that a member wrote under a key that is not held.
-    mutating func note(_ stretch: Stretch, by member: MemberID) {
-        let known = stretches[member] ?? []
-        guard !known.contains(stretch) else { return }
+    mutating func note(_ range: SealedRange, by member: MemberID) {
+        let known = ranges[member] ?? []
+        guard !known.contains(range) else { return }
         let isFull = known.count >= Limits.lackedKeysPerMemberMax
-        stretches[member] = (isFull ? Array(known.dropFirst()) : known) + [stretch]
+        ranges[member] = (isFull ? Array(known.dropFirst()) : known) + [range]
         isChanged = true
     }
 
     /// Takes out what a key opens.
-    mutating func take(_ key: KeyID) -> [Stretch] {
-        var taken: [Stretch] = []
-        for (member, known) in stretches where known.contains(where: { $0.key == key }) {
+    mutating func take(_ key: KeyID) -> [SealedRange] {
+        var taken: [SealedRange] = []
+        for (member, known) in ranges where known.contains(where: { $0.key == key }) {
             taken += known.filter { $0.key == key }
             let left = known.filter { $0.key != key }
-            stretches[member] = left.isEmpty ? nil : left
+            ranges[member] = left.isEmpty ? nil : left
             isChanged = true
         }
         return taken.sorted { ($0.document, $0.device) < ($1.document, $1.device) }
@@ -49,7 +49,7 @@ struct LackedKeys: Equatable {
     /// As they are stored: member, key, document and device of each, in the order of the members.
     mutating func takeStoredForm() -> [UInt8] {
         isChanged = false
-        return stretches.sorted { $0.key < $1.key }.flatMap { member, known in
+        return ranges.sorted { $0.key < $1.key }.flatMap { member, known in
             known.flatMap { member.bytes + $0.key.bytes + $0.document.bytes + $0.device.bytes }
         }
     }
@@ -73,7 +73,7 @@ struct LackedKeys: Equatable {
                 let document = DocumentID(untrusted: next(DocumentID.byteCount)),
                 let device = DeviceID(untrusted: next(DeviceID.byteCount))
             else { return }
-            stretches[member, default: []].append(
+            ranges[member, default: []].append(
                 .init(key: key, document: document, device: device))
         }
     }

@@ -18,7 +18,7 @@ enum Binding {
         switch payload {
         case .create(let create):
             return isRoot && isNamedAfterFirst(create.member, create.devices, salt: create.nonce)
-                && DeviceCompany.founding(nonce: create.nonce, member: create.member)
+                && DeviceConsent.founding(nonce: create.nonce, member: create.member)
                     .isSigned(by: create.devices, mayRecover: true)
         case .request(let joiner):
             return isGood(joiner, before: author, in: workspace)
@@ -35,7 +35,7 @@ enum Binding {
             guard devices.count == 1,
                 let member = workspace.judged.evaluator.subject(ofGrant: grant, device: author)
             else { return false }
-            return DeviceCompany.adding(to: workspace.id, before: author, member: member)
+            return DeviceConsent.adding(to: workspace.id, before: author, member: member)
                 .isSigned(by: devices, mayRecover: false)
         default:
             return true
@@ -50,12 +50,12 @@ enum Binding {
         guard isProven(joiner, in: workspace) else { return false }
         guard let end = joiner.answering else {
             return isNamedAfterFirst(joiner.member, joiner.devices, salt: workspace.id.bytes)
-                && DeviceCompany.joining(
+                && DeviceConsent.joining(
                     workspace.id, by: joiner.invite, before: answerer, member: joiner.member
                 ).isSigned(by: joiner.devices, mayRecover: true)
         }
         return isReturn(joiner.devices)
-            && DeviceCompany.returning(
+            && DeviceConsent.returning(
                 to: workspace.id, after: end, before: answerer, member: joiner.member
             ).isSigned(by: joiner.devices, mayRecover: false)
     }

@@ -4,7 +4,7 @@ import WorkspaceModel
 /// computed from all of them (PROTOCOL.md, 3.9).
 struct AttestationBook {
     /// One operation.
-    struct Word: Equatable {
+    struct Assertion: Equatable {
         let id: OperationID
         let timestamp: HybridTimestamp
         /// The number under which it is stored.
@@ -23,10 +23,10 @@ struct AttestationBook {
         let isValid: Bool
 
         var place: Place { Place(said.member, said.kind, said.provider) }
-        var stretch: Stretch { Stretch(grant: grant, branch: branch) }
+        var range: VerdictRange { VerdictRange(grant: grant, branch: branch) }
 
         /// By time, then by id.
-        static func isEarlier(_ one: Word, _ other: Word) -> Bool {
+        static func isEarlier(_ one: Assertion, _ other: Assertion) -> Bool {
             (one.timestamp.rawValue, one.id) < (other.timestamp.rawValue, other.id)
         }
     }
@@ -56,7 +56,7 @@ struct AttestationBook {
 
     /// Why a register says what it does.
     enum State: Equatable {
-        /// Its word counts.
+        /// Its assertion counts.
         case valid
         /// The attestation was withdrawn by this operation.
         case withdrawn
@@ -68,42 +68,42 @@ struct AttestationBook {
 
     /// The value of a register.
     struct Finding: Equatable {
-        /// The word that counts, or would.
-        let word: Word
+        /// The assertion that counts, or would.
+        let assertion: Assertion
         let state: State
         /// The assertions that a contradicting one has to overwrite, the latest first; empty where
         /// no author of them was allowed to make one.
-        var heads: [Word] = []
+        var heads: [Assertion] = []
     }
 
     /// A range in which all assertions share their verdicts up to one place: under one grant, in
     /// one branch.
-    struct Stretch: Hashable {
+    struct VerdictRange: Hashable {
         let grant: OperationID
         let branch: Int64
     }
 
     /// By register, and by author.
-    private var voices: [MemberID: [Place: [MemberID: AttestationVoice]]] = [:]
+    private var authors: [MemberID: [Place: [MemberID: AuthorAttestations]]] = [:]
     /// Where the operation with an arrival number is.
     private var stored: [Int64: (place: Place, author: MemberID, id: OperationID)] = [:]
     /// Registers that have changed since their values were computed.
     private var changed: Set<Place> = []
-    /// How many words of one author have standing in one register.
+    /// How many assertions of one author have standing in one register.
     private let max: Int
 
-    /// - Parameter max: words of one author that have standing in one register; tests make it smaller.
+    /// - Parameter max: assertions of one author that have standing in one register; tests make it smaller.
     init(max: Int = Limits.attestationsOfOneMax) { self.max = max }
 
-    var isEmpty: Bool { voices.isEmpty }
+    var isEmpty: Bool { authors.isEmpty }
 
     /// Folds an operation; one that is known with another verdict is judged again.
-    mutating func take(_ word: Word) {
-        let (place, nobody) = (word.place, AttestationVoice())
-        voices[place.member, default: [:]][place, default: [:]][word.author, default: nobody]
-            .take(word)
+    mutating func take(_ assertion: Assertion) {
+        let (place, nobody) = (assertion.place, AuthorAttestations())
+        authors[place.member, default: [:]][place, default: [:]][assertion.author, default: nobody]
+            .take(assertion)
         changed.insert(place)
-        stored[word.arrival] = (place, word.author, word.id)
+        stored[assertion.arrival] = (place, assertion.author, assertion.id)
     }
 
     /// Drops an operation that was redacted, or is no longer stored.
@@ -111,19 +111,20 @@ struct AttestationBook {
     /// - Returns: whether it was there.
     mutating func remove(storedAt arrival: Int64) -> Bool {
         guard let (place, author, id) = stored.removeValue(forKey: arrival) else { return false }
-        voices[place.member]?[place]?[author]?.remove(id)
-        if voices[place.member]?[place]?[author]?.words.isEmpty == true {
-            voices[place.member]?[place]?[author] = nil
+        authors[place.member]?[place]?[author]?.remove(id)
+        if authors[place.member]?[place]?[author]?.assertions.isEmpty == true {
+            authors[place.member]?[place]?[author] = nil
         }
-        if voices[place.member]?[place]?.isEmpty == true { voices[place.member]?[place] = nil }
-        if voices[place.member]?.isEmpty == true { voices[place.member] = nil }
+        if authors[place.member]?[place]?.isEmpty == true { authors[place.member]?[place] = nil }
+        if authors[place.member]?.isEmpty == true { authors[place.member] = nil }
         changed.insert(place)
         return true
     }
 
-    /// Every word of somebody's that says something in a register, in the order of arrival.
-    func values(_ place: Place, by author: MemberID) -> [Word] {
-        (voices[place.member]?[place]?[author]?.words.values.filter { $0.said.proof != nil } ?? [])
+    /// Every assertion of somebody's that says something in a register, in the order of arrival.
+    func values(_ place: Place, by author: MemberID) -> [Assertion] {
+        (authors[place.member]?[place]?[author]?.assertions.values.filter { $0.said.proof != nil }
+            ?? [])
             .sorted { $0.arrival < $1.arrival }
     }
 
@@ -132,8 +133,8 @@ struct AttestationBook {
     /// Takes up what came or was taken out; before `findings`.
     mutating func settle() {
         for place in changed {
-            for author in voices[place.member]?[place].map({ Array($0.keys) }) ?? [] {
-                voices[place.member]?[place]?[author]?.settle()
+            for author in authors[place.member]?[place].map({ Array($0.keys) }) ?? [] {
+                authors[place.member]?[place]?[author]?.settle()
             }
         }
         changed = []
@@ -146,26 +147,28 @@ struct AttestationBook {
     /// - Parameters:
     ///   - members: who is in the workspace.
     ///   - isVerifier: whether a member may attest now.
-    ///   - bound: the last sequence number of the assertion's stretch that a verifier wrote; `nil`
+    ///   - bound: the last sequence number of the assertion's range that a verifier wrote; `nil`
     ///     where a verifier wrote no part of it.
     func findings<Failure: Error>(
         of members: some Sequence<MemberID>, isVerifier: (MemberID) -> Bool,
-        bound: (Word) throws(Failure) -> UInt64?
+        bound: (Assertion) throws(Failure) -> UInt64?
     ) throws(Failure) -> [Place: Finding] {
         var found: [Place: Finding] = [:]
         for member in members {
-            for (place, voices) in voices[member] ?? [:] {
-                var standing: [Word] = []
-                for (author, voice) in voices {
-                    standing += try voice.standing(max: max) { (word) throws(Failure) in
+            for (place, authors) in authors[member] ?? [:] {
+                var standing: [Assertion] = []
+                for (author, attestations) in authors {
+                    standing += try attestations.standing(max: max) { (assertion) throws(Failure) in
                         if author == member { return UInt64.max }
-                        return try bound(word)
+                        return try bound(assertion)
                     }
                 }
                 found[place] =
                     Self.finding(of: standing, isVerifier)
-                    ?? voices.values.compactMap { $0.latestValue(max: max) }
-                    .max(by: Word.isEarlier).map { Finding(word: $0, state: .verifierGone) }
+                    ?? authors.values.compactMap { $0.latestValue(max: max) }
+                    .max(by: Assertion.isEarlier).map {
+                        Finding(assertion: $0, state: .verifierGone)
+                    }
             }
         }
         return Self.withOneHolderEach(found)
@@ -174,31 +177,33 @@ struct AttestationBook {
     /// The register's value among the valid assertions. If its author is no longer a verifier, the
     /// assertions that it replaced do not come back.
     private static func finding(
-        of standing: [Word], _ isVerifier: (MemberID) -> Bool
+        of standing: [Assertion], _ isVerifier: (MemberID) -> Bool
     ) -> Finding? {
         let overwritten = Set(standing.flatMap(\.cited))
         let heads = standing.filter { !overwritten.contains($0.id) }
-            .sorted { Word.isEarlier($1, $0) }
+            .sorted { Assertion.isEarlier($1, $0) }
         guard let head = heads.first else { return nil }
         guard head.said.proof != nil else {
-            return Finding(word: head, state: .withdrawn, heads: heads)
+            return Finding(assertion: head, state: .withdrawn, heads: heads)
         }
         let state: State = isVerifier(head.author) ? .valid : .verifierGone
-        return Finding(word: head, state: state, heads: heads)
+        return Finding(assertion: head, state: state, heads: heads)
     }
 
     private static func withOneHolderEach(_ found: [Place: Finding]) -> [Place: Finding] {
-        var holders: [Claim: Word] = [:]
+        var holders: [Claim: Assertion] = [:]
         for finding in found.values where finding.state == .valid {
-            guard let claim = Claim(of: finding.word.said) else { continue }
-            if let known = holders[claim], Word.isEarlier(known, finding.word) { continue }
-            holders[claim] = finding.word
+            guard let claim = Claim(of: finding.assertion.said) else { continue }
+            if let known = holders[claim], Assertion.isEarlier(known, finding.assertion) {
+                continue
+            }
+            holders[claim] = finding.assertion
         }
         return found.mapValues { finding in
-            guard finding.state == .valid, let claim = Claim(of: finding.word.said),
-                let holder = holders[claim], holder.id != finding.word.id
+            guard finding.state == .valid, let claim = Claim(of: finding.assertion.said),
+                let holder = holders[claim], holder.id != finding.assertion.id
             else { return finding }
-            return Finding(word: finding.word, state: .taken, heads: finding.heads)
+            return Finding(assertion: finding.assertion, state: .taken, heads: finding.heads)
         }
     }
 }

@@ -12,8 +12,8 @@ struct AttestationFindings {
         self.found = found
         var holders: [AttestationBook.Claim: MemberID] = [:]
         for finding in found.values where finding.state == .valid {
-            guard let claim = AttestationBook.Claim(of: finding.word.said) else { continue }
-            holders[claim] = finding.word.said.member
+            guard let claim = AttestationBook.Claim(of: finding.assertion.said) else { continue }
+            holders[claim] = finding.assertion.said.member
         }
         self.holders = holders
     }
@@ -25,34 +25,35 @@ struct AttestationFindings {
 
     /// For whom an address is attested, and that is not over at a time, milliseconds since 1970.
     func verifiedHolder(ofEmail address: String, at wall: UInt64) -> MemberID? {
-        guard let holder = holder(ofEmail: address), let word = valid(.init(holder, .email)),
-            word.said.proof?.until.map({ $0 > wall }) ?? true
+        guard let holder = holder(ofEmail: address), let assertion = valid(.init(holder, .email)),
+            assertion.said.proof?.until.map({ $0 > wall }) ?? true
         else { return nil }
         return holder
     }
 
-    /// Whether the word of somebody's register says an address, also where it does not count now.
+    /// Whether the assertion of somebody's register says an address, also where it does not count
+    /// now.
     func says(_ address: String, of member: MemberID) -> Bool {
         guard let finding = found[.init(member, .email)], !finding.heads.isEmpty else {
             return false
         }
-        return finding.word.said.proof?.value == address
+        return finding.assertion.said.proof?.value == address
     }
 
     /// The member that something is attested for.
     func holder(of claim: AttestationBook.Claim) -> MemberID? { holders[claim] }
 
-    /// The word that counts in a register.
-    func valid(_ place: AttestationBook.Place) -> AttestationBook.Word? {
-        found[place].flatMap { $0.state == .valid ? $0.word : nil }
+    /// The assertion that counts in a register.
+    func valid(_ place: AttestationBook.Place) -> AttestationBook.Assertion? {
+        found[place].flatMap { $0.state == .valid ? $0.assertion : nil }
     }
 }
 
 extension AttestationBook.Finding {
-    /// The word of the interface for what it says at a time, milliseconds since 1970.
+    /// The assertion of the interface for what it says at a time, milliseconds since 1970.
     func state(at wall: UInt64) -> String {
         switch state {
-        case .valid: word.said.proof?.until.map { $0 <= wall } ?? false ? "expired" : "valid"
+        case .valid: assertion.said.proof?.until.map { $0 <= wall } ?? false ? "expired" : "valid"
         case .withdrawn: "withdrawn"
         case .verifierGone: "verifier_gone"
         case .taken: "taken"

@@ -6,7 +6,7 @@ struct PresenceChoice: Equatable {
     /// The name of the setting in an own document (PROTOCOL.md, 5.10).
     static let setting = "presence"
 
-    var state = PresenceWord.State.online
+    var state = PresenceUpdate.State.online
     var text: String?
     var emoji: String?
     /// When it ends, milliseconds since 1970.
@@ -21,9 +21,9 @@ struct PresenceChoice: Equatable {
     }
 
     /// What others are told. A person who wants to look offline tells them nothing else.
-    func word(asks: Bool) -> PresenceWord {
-        guard state != .offline else { return PresenceWord(.offline, chosen: chosen, asks: asks) }
-        return PresenceWord(
+    func update(asks: Bool) -> PresenceUpdate {
+        guard state != .offline else { return PresenceUpdate(.offline, chosen: chosen, asks: asks) }
+        return PresenceUpdate(
             state, text: text, emoji: emoji, until: until, chosen: chosen, asks: asks)
     }
 
@@ -42,7 +42,7 @@ struct PresenceChoice: Equatable {
     init(setting value: String?, at timestamp: HybridTimestamp) {
         chosen = timestamp.milliseconds
         guard let value, let json = try? JSONValue(parsing: value),
-            let word = json["state"]?.stringValue, let state = PresenceWord.State(word: word)
+            let word = json["state"]?.stringValue, let state = PresenceUpdate.State(word: word)
         else { return }
         self.state = state
         text = Self.bounded(json["text"], Limits.presenceTextBytesMax)
@@ -58,7 +58,7 @@ struct PresenceChoice: Equatable {
     }
 }
 
-extension PresenceWord.State {
+extension PresenceUpdate.State {
     /// As the interface calls it.
     var word: String {
         switch self {

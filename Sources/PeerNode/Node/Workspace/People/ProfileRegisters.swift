@@ -27,7 +27,7 @@ struct ProfileRegisters {
     }
 
     /// One operation.
-    struct Word: Equatable {
+    struct Assertion: Equatable {
         let id: OperationID
         let timestamp: HybridTimestamp
         /// The number under which it is stored.
@@ -40,36 +40,38 @@ struct ProfileRegisters {
     }
 
     private struct Register {
-        var words: [OperationID: Word] = [:]
-        /// How many valid words cite an id.
+        var assertions: [OperationID: Assertion] = [:]
+        /// How many valid assertions cite an id.
         var citations: [OperationID: Int] = [:]
-        /// The valid words that no other one cites.
+        /// The valid assertions that no other one cites.
         var heads = ProfileHeads()
-        private var latest = LatestWords()
+        private var latest = LatestAssertions()
         /// Citations that were followed.
         var visitCount = 0
 
-        mutating func take(_ word: Word) {
-            words[word.id] = word
-            guard word.isValid else { return }
-            if word.hasValue { latest.insert(word) }
-            if citations[word.id] == nil { heads.insert(word.id, at: word.timestamp) }
-            for id in word.cited { cite(id) }
+        mutating func take(_ assertion: Assertion) {
+            assertions[assertion.id] = assertion
+            guard assertion.isValid else { return }
+            if assertion.hasValue { latest.insert(assertion) }
+            if citations[assertion.id] == nil {
+                heads.insert(assertion.id, at: assertion.timestamp)
+            }
+            for id in assertion.cited { cite(id) }
         }
 
-        mutating func remove(_ word: Word) {
-            words[word.id] = nil
-            heads.remove(word.id)
-            guard word.isValid else { return }
-            latest.remove(word.id)
-            for id in word.cited { uncite(id) }
+        mutating func remove(_ assertion: Assertion) {
+            assertions[assertion.id] = nil
+            heads.remove(assertion.id)
+            guard assertion.isValid else { return }
+            latest.remove(assertion.id)
+            for id in assertion.cited { uncite(id) }
         }
 
         /// The latest that count and say something.
-        mutating func latestWords() -> LatestWords {
+        mutating func latestAssertions() -> LatestAssertions {
             if latest.isShort {
-                visitCount += words.count
-                latest.refill(from: words.values)
+                visitCount += assertions.count
+                latest.refill(from: assertions.values)
             }
             return latest
         }
@@ -84,8 +86,8 @@ struct ProfileRegisters {
             visitCount += 1
             guard let count = citations[id] else { return }
             citations[id] = count > 1 ? count - 1 : nil
-            guard count == 1, let word = words[id], word.isValid else { return }
-            heads.insert(id, at: word.timestamp)
+            guard count == 1, let assertion = assertions[id], assertion.isValid else { return }
+            heads.insert(id, at: assertion.timestamp)
         }
     }
 
@@ -96,12 +98,12 @@ struct ProfileRegisters {
     /// Folds an operation; one that is known with another verdict is judged again.
     ///
     /// - Cost: what the operation cites.
-    mutating func take(_ word: Word, at place: Place) {
-        let known = registers[place]?.words[word.id]
-        guard known != word else { return }
-        if known != nil { remove(word.id, at: place) }
-        registers[place, default: Register()].take(word)
-        stored[word.arrival] = (place, word.id)
+    mutating func take(_ assertion: Assertion, at place: Place) {
+        let known = registers[place]?.assertions[assertion.id]
+        guard known != assertion else { return }
+        if known != nil { remove(assertion.id, at: place) }
+        registers[place, default: Register()].take(assertion)
+        stored[assertion.arrival] = (place, assertion.id)
     }
 
     /// Forgets an operation: it was redacted.
@@ -110,10 +112,10 @@ struct ProfileRegisters {
     /// - Returns: whether it was there.
     @discardableResult
     mutating func remove(_ id: OperationID, at place: Place) -> Bool {
-        guard let word = registers[place]?.words[id] else { return false }
-        registers[place]?.remove(word)
-        stored[word.arrival] = nil
-        if registers[place]?.words.isEmpty == true { registers[place] = nil }
+        guard let assertion = registers[place]?.assertions[id] else { return false }
+        registers[place]?.remove(assertion)
+        stored[assertion.arrival] = nil
+        if registers[place]?.assertions.isEmpty == true { registers[place] = nil }
         return true
     }
 
@@ -137,13 +139,13 @@ struct ProfileRegisters {
         return places.sorted(by: Self.isBefore)
     }
 
-    /// The word that counts.
-    func current(_ place: Place) -> Word? {
+    /// The assertion that counts.
+    func current(_ place: Place) -> Assertion? {
         guard let register = registers[place] else { return nil }
-        return register.heads.first.flatMap { register.words[$0] }
+        return register.heads.first.flatMap { register.assertions[$0] }
     }
 
-    /// How many words were looked at to know what counts in a register.
+    /// How many assertions were looked at to know what counts in a register.
     func visitCount(_ place: Place) -> Int {
         registers[place].map { $0.visitCount + $0.heads.visitCount } ?? 0
     }
@@ -151,43 +153,43 @@ struct ProfileRegisters {
     /// What the next assertion cites: all heads, the latest first, at most
     /// `Limits.dependenciesMax`. When these are few, it also cites what they cite, so that an older
     /// value is overwritten even if one of the heads loses its effect.
-    func whatToCite(_ place: Place) -> [Word] {
-        guard let words = registers[place]?.words else { return [] }
+    func whatToCite(_ place: Place) -> [Assertion] {
+        guard let assertions = registers[place]?.assertions else { return [] }
         var found = Array(heads(place).prefix(Limits.dependenciesMax))
         var next = 0
         while found.count < Limits.overwrittenMin, next < found.count {
             for id in found[next].cited where found.count < Limits.overwrittenMin {
-                guard let word = words[id], !found.contains(word) else { continue }
-                found.append(word)
+                guard let assertion = assertions[id], !found.contains(assertion) else { continue }
+                found.append(assertion)
             }
             next += 1
         }
         return found
     }
 
-    /// The valid words that no other one cites, the latest first.
-    func heads(_ place: Place) -> [Word] {
+    /// The valid assertions that no other one cites, the latest first.
+    func heads(_ place: Place) -> [Assertion] {
         guard let register = registers[place] else { return [] }
-        return register.heads.ids.compactMap { register.words[$0] }
+        return register.heads.ids.compactMap { register.assertions[$0] }
             .sorted {
                 ($0.timestamp.rawValue, $0.id) > ($1.timestamp.rawValue, $1.id)
             }
     }
 
-    /// The latest valid words that say something.
+    /// The latest valid assertions that say something.
     ///
     /// - Cost: as many as former names are taken; after one of them was taken out, once all.
-    mutating func latest(_ place: Place) -> LatestWords {
-        registers[place]?.latestWords() ?? LatestWords()
+    mutating func latest(_ place: Place) -> LatestAssertions {
+        registers[place]?.latestAssertions() ?? LatestAssertions()
     }
 
-    /// Every word that says something, in the order of arrival.
-    func values(_ place: Place) -> [Word] {
-        (registers[place]?.words.values.filter(\.hasValue) ?? [])
+    /// Every assertion that says something, in the order of arrival.
+    func values(_ place: Place) -> [Assertion] {
+        (registers[place]?.assertions.values.filter(\.hasValue) ?? [])
             .sorted { $0.arrival < $1.arrival }
     }
 
-    /// Every register that has words, by member and subject.
+    /// Every register that has assertions, by member and subject.
     var places: [Place] {
         registers.keys.sorted(by: Self.isBefore)
     }
