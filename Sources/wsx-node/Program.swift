@@ -84,7 +84,8 @@ enum Program {
         if let hint = error.hint { io.tell("hint: \(sanitised(hint))\n", indent: 6) }
     }
 
-    private static func isNamed(_ field: String, in sentence: String) -> Bool {
+    /// Whether a sentence names a field.
+    static func isNamed(_ field: String, in sentence: String) -> Bool {
         let (bytes, name) = (Array(sentence.utf8), Array("'\(field)'".utf8))
         return bytes.indices.contains { bytes[$0...].starts(with: name) }
     }

@@ -83,7 +83,8 @@ extension SessionPart {
         guard let text = value.stringValue,
             let parameter = command.parameters.first(where: { $0.name == setting })
         else { return value }
-        return try ArgumentText.value(text, parameter, shownAs: setting)
+        return try ArgumentText.value(
+            text, parameter, shownAs: NodeError.quoted(setting))
     }
 
     var workspace: String? {

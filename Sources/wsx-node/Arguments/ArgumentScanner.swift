@@ -30,7 +30,7 @@ struct ArgumentScan {
     var command: Command?
     /// Values by parameter name, parsed by type and checked.
     var values = JSONObject()
-    /// How each of them was given: `-n`, `--limit`, or the word for its position.
+    /// How each of them was given: `-n`, `--limit`, or `the channel` for a position.
     var typed: [String: String] = [:]
 }
 
@@ -207,7 +207,8 @@ struct ArgumentScanner {
             try store(value, parameter, name)
         } else {
             let text = try takeValue(of: name, attached)
-            try store(try ArgumentText.value(text, parameter, shownAs: name), parameter, name)
+            let shown = NodeError.quoted(name)
+            try store(try ArgumentText.value(text, parameter, shownAs: shown), parameter, name)
         }
         return true
     }
@@ -339,7 +340,7 @@ struct ArgumentScanner {
     private mutating func take(
         _ text: String, _ parameter: ParameterDefinition
     ) throws(NodeError) {
-        let shown = parameter.positionWord
+        let shown = "the \(parameter.noun)"
         try store(
             try ArgumentText.value(text, parameter, shownAs: shown), parameter, shown)
     }

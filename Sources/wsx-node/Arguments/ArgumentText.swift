@@ -15,13 +15,15 @@ enum ArgumentText {
     ///
     /// Bounds are checked later, for all parameters at once. Times stay text for `resolvedTimes`,
     /// which needs the current time.
+    ///
+    /// - Parameter name: what a sentence calls it: `'-n'`, or `the duration`.
     static func value(
         _ text: String, _ parameter: ParameterDefinition, shownAs name: String
     ) throws(NodeError) -> JSONValue {
         guard let value = value(text, parameter.shape) else {
             throw NodeError(
                 .badRequest,
-                "\(NodeError.quoted(name)) cannot be \(NodeError.quoted(text))",
+                "\(name) cannot be \(NodeError.quoted(text))",
                 hint: "it takes \(written(parameter.shape))", reason: "usage",
                 fields: [
                     NodeError.Field(name: parameter.name, reason: ParameterMismatch.form.rawValue)
@@ -78,7 +80,7 @@ enum ArgumentText {
             guard let time else {
                 throw NodeError(
                     .badRequest,
-                    "'--\(parameter.flag)' cannot be \(NodeError.quoted(text))",
+                    "'\(parameter.name)' cannot be \(NodeError.quoted(text))",
                     hint: "it takes \(Manual.times(ahead: parameter.isAhead))",
                     reason: "usage",
                     fields: [

@@ -4,88 +4,86 @@ import WorkspaceModel
 /// Translates failures about socket parameters into the words of the command line.
 struct ArgumentWords {
     let command: Command
-    /// How parameters were given, by name: `-n`, or the word for a position.
+    /// How parameters were given, by name: `-n`, or what a position is called.
     let typed: [String: String]
 
-    /// What the user typed for a parameter, or would type.
-    func word(_ parameter: ParameterDefinition) -> String {
-        if let word = typed[parameter.name] { return word }
+    /// What a sentence calls a parameter: the flag that was typed, else what people call the thing.
+    /// Only a flag without such a word is named untyped, since it is what to type next.
+    func subject(_ parameter: ParameterDefinition) -> String {
+        if let word = typed[parameter.name], ArgumentScanner.isFlag(word) { return "'\(word)'" }
         // `policy set join open` is another way to say `policy set --join open`.
-        if typed["setting"] != nil,
-            command.parameters.contains(where: { $0.isChoice(parameter.name) })
-        {
-            return parameter.name
+        if typed["setting"] != nil, settings?.isChoice(parameter.name) == true {
+            return "'\(parameter.name)'"
         }
         let isPosition = command.line?.positions.contains(parameter.name) == true
-        return isPosition ? parameter.positionWord : "--" + parameter.flag
+        return isPosition || parameter.givenNoun != nil
+            ? "the \(parameter.noun)" : "'--\(parameter.flag)'"
     }
 
-    /// The question for a missing positional word; `nil` for a parameter with a flag.
-    private func question(for parameter: ParameterDefinition) -> String? {
-        guard command.line?.positions.contains(parameter.name) == true else { return nil }
-        var shape = parameter.shape
-        if case .list(let element, _) = shape { shape = element }
-        return switch shape {
-        case .channel: "which channel?"
-        case .member: "who?"
-        case .workspace: "which workspace?"
-        case .time: "when?"
-        case .duration: "for how long?"
-        case .byteCount: "how much?"
-        case .identifier("m_"): "which message?"
-        case .identifier("r_"): "which request?"
-        case .identifier("i_"): "which invite?"
-        case .identifier("y_"): "which reminder?"
-        case .identifier("b_"): "which file?"
-        case .note: "which note?"
-        default: Self.questions[parameter.name]
-        }
+    /// The word that chooses a setting, where a command takes one.
+    private var settings: ParameterDefinition? {
+        command.parameters.first { $0.name == "setting" && $0.isLocal }
     }
-
-    /// The questions for texts, by parameter name.
-    private static let questions = [
-        "text": "which text?", "query": "search for what?", "name": "which name?",
-        "link": "which link?", "device": "which device?", "emoji": "which emoji?",
-        "role": "which role?", "address": "which address?", "peer": "which peer?",
-        "path": "which file?", "level": "which level?", "state": "which status?",
-        "setting": "which setting?", "value": "which value?", "subject": "who or what?",
-        "title": "which title?", "period": "for how long?",
-    ]
 
     /// The same failure for people. Programs get the names of the method's parameters.
     func told(_ error: NodeError) -> NodeError {
+        // Someone who calls a method by its name types the names of its parameters, too.
+        guard command.flow != .rpc else { return error }
         let failing = error.fields.compactMap { field in
-            command.parameters.first { $0.name == field.name }
+            command.parameters.first { $0.name == field.name }.map { ($0, field.reason) }
         }
         var message = error.message
-        if let first = failing.first,
-            message == "'\(first.name)' must be \(first.shape.words)"
-        {
-            message = "'\(word(first))' must be \(Self.words(first.shape))"
+        if let (first, reason) = failing.first {
+            if message == "'\(first.name)' must be \(first.shape.words)" {
+                message = sentence(first, reason)
+            }
+            if message == "'\(first.name)' is missing" { message = first.question }
         }
-        if let first = failing.first, message == "'\(first.name)' is missing" {
-            message = question(for: first) ?? message
+        // Each sentence stands for one field. One about several names them.
+        for (parameter, reason) in failing.dropFirst()
+        where !Program.isNamed(parameter.name, in: message) {
+            let isMissing = reason == ParameterMismatch.missing.rawValue
+            guard parameter.isRequired || !isMissing else { continue }
+            message += message.hasSuffix("?") ? " " : "; "
+            message += isMissing ? parameter.question : sentence(parameter, reason)
         }
         var hint = error.hint
         // In other failures, quoted words are names that someone chose.
-        for parameter in failing where [.badRequest, .tooLarge].contains(error.kind) {
-            message = message.replacing("'\(parameter.name)'") { _, _ in
-                "'\(word(parameter))'"
-            }
+        for (parameter, _) in failing where [.badRequest, .tooLarge].contains(error.kind) {
+            message = message.replacing("'\(parameter.name)'") { _, _ in subject(parameter) }
         }
+        let lacks = error.fields.first?.reason == ParameterMismatch.missing.rawValue
         if hint?.utf8.starts(with: "see 'wsx-node rpc --describe".utf8) == true {
-            let isMissing = error.fields.first?.reason == ParameterMismatch.missing.rawValue
             let words = command.line?.words.joined(separator: " ") ?? command.name
-            hint = isMissing ? "usage: wsx-node \(command.usage)" : "wsx-node help \(words)"
+            hint = lacks ? "usage: wsx-node \(command.usage)" : "wsx-node help \(words)"
         }
-        let fields = error.fields.map { field in
-            let parameter = failing.first { $0.name == field.name }
-            return NodeError.Field(
-                name: parameter.map(word) ?? field.name, reason: field.reason)
+        if lacks, failing.count > 1, let settings, typed["setting"] == nil,
+            let example = command.line?.examples.first
+        {
+            message = settings.question
+            hint = "wsx-node \(example)"
+        }
+        // The message has all that is to be said about parameters.
+        let others = error.fields.dropFirst().filter { field in
+            !failing.contains(where: { $0.0.name == field.name })
         }
         return NodeError(
-            error.kind, message, hint: hint, reason: error.reason, fields: fields,
-            details: error.details)
+            error.kind, message, hint: hint, reason: error.reason,
+            fields: Array(error.fields.prefix(1)) + others, details: error.details)
+    }
+
+    /// What is wrong with the value of a parameter, as a sentence.
+    private func sentence(_ parameter: ParameterDefinition, _ reason: String) -> String {
+        let name = subject(parameter)
+        switch (parameter.shape, ParameterMismatch(rawValue: reason)) {
+        case (.text, .empty): return "\(name) is empty"
+        case (.text(let bytes), .tooLong):
+            return "\(name) is too long: at most \(bytes.upperBound) bytes allowed"
+        case (.list(_, let count), .tooLong):
+            return "\(name) must be \(Self.words(parameter.shape)), at most \(count.upperBound)"
+        case (.text, _), (_, nil): return "\(name): \(Self.words(for: reason))"
+        default: return "\(name) must be \(Self.words(parameter.shape))"
+        }
     }
 
     /// What is wrong with a field, for people; an unknown reason is returned unchanged.
@@ -115,8 +113,9 @@ struct ArgumentWords {
                 + "\(DurationText.text(range.upperBound)), such as 30s, 10m, 24h or 7d"
         case .byteCount(let range):
             "a size of at least \(ByteText.text(range.lowerBound)), such as 500MB, 20GB or 1TiB"
-        case .list(let element, let count):
-            words(element) + (count.upperBound > 1 ? ", at most \(count.upperBound)" : "")
+        case .list(let element, _): words(element)
+        case .choice(let choices):
+            "one of `" + choices.map(ParameterShape.spoken).joined(separator: "`, `") + "`"
         case .identifier(let prefix):
             "an id, `\(prefix)…`, or at least its first 6 letters, or its last 4"
         case .time: "a time such as 2h, 2026-11-20 or '2026-11-20 14:03'"

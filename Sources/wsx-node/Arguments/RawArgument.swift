@@ -48,6 +48,6 @@ enum RawArgument {
             if let exact = ArgumentText.integer(text) { return .integer(exact) }
         default: break
         }
-        return try ArgumentText.value(text, parameter, shownAs: name)
+        return try ArgumentText.value(text, parameter, shownAs: NodeError.quoted(name))
     }
 }

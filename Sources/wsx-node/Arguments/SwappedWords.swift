@@ -48,7 +48,7 @@ struct SwappedWords {
     /// - Parameter line: the right words, without the name of the program.
     static func failure(_ first: ParameterDefinition, line: [String]) -> NodeError {
         .usage(
-            "these words are in the wrong order: '\(first.positionWord)' comes first",
+            "these words are in the wrong order: the \(first.noun) comes first",
             hint: (["wsx-node"] + line.map(NodeError.shellWord)).joined(separator: " "))
     }
 }

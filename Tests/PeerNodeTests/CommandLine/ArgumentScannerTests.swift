@@ -86,7 +86,7 @@ struct `A command line` {
         (["log", "a", "-nx"], "'-n' cannot be 'x'", "it takes an integer, 1 to 100"),
         (["log", "a", "-x1"], "unknown flag '-x1'", "wsx-node help log"),
         (
-            ["channel", "mute", "a", "-5"], "'DUR' cannot be '-5'",
+            ["channel", "mute", "a", "-5"], "the duration cannot be '-5'",
             "it takes a duration such as 250ms, 30s, 10m, 24h or 7d"
         ),
         (

@@ -135,8 +135,8 @@ struct `Stars and reminders for people` {
     }
 
     @Test(arguments: [
-        (line: ["general", "someday"], says: "cannot be 'someday'"),
-        (["general"], "is missing"), (["general", "a while ago"], "cannot be 'a'"),
+        (line: ["general", "someday"], says: "the time cannot be 'someday'"),
+        (["general"], "when?"), (["general", "a while ago"], "cannot be 'a'"),
     ])
     func `need a time`(_ row: (line: [String], says: String)) {
         #expect(Program.run(arguments: ["remind"] + row.line, environment: [:], io: io) == 2)

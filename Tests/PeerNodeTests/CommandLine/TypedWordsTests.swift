@@ -36,12 +36,32 @@ struct `A failure of a command line` {
     @Test(arguments: [
         (line: ["log", "general", "-n", "101"], says: "'-n' must be an integer, 1 to 100"),
         (["log", "general", "--limit", "101"], "'--limit' must be an integer, 1 to 100"),
-        (["message", "show", "m_abc"], "'IDS' must be an id, `m_…`, or at least its first"),
+        (["message", "show", "m_abc"], "the message must be an id, `m_…`, or at least its first"),
         (["search", "x", "--kind", "smell"], "'--kind' must be one of `"),
         (["join", "wsx://join/x", "--timeout", "1ms"], "'--timeout' must be a duration, 1s to "),
-        (["channel", "mute", "general", "tomorrow"], "'DUR' cannot be 'tomorrow'"),
+        (["channel", "mute", "general", "tomorrow"], "the duration cannot be 'tomorrow'"),
         (["send", "general"], "which text?"), (["log"], "which channel?"),
         (["member", "show"], "who?"), (["search"], "search for what?"),
+        (
+            ["channel", "transfer"],
+            "which channel? to whom?\nhint: usage: wsx-node channel transfer"
+        ),
+        (["channel", "transfer", "plans"], "wsx-node: to whom?\n"),
+        (["device", "rename", "phone"], "wsx-node: which name?\n"),
+        (
+            ["media", "set"],
+            "which kind? image, audio, video, other or all; which policy? manual, "
+        ),
+        (["media", "set", "smell", "x"], "the kind must be one of `image`, "),
+        (["media", "set", "smell", "x"], "; the policy must be one of `manual`, `unmetered`, "),
+        (["completion"], "which shell? bash, zsh or fish\n"),
+        (["account", "link"], "which provider?\n"), (["file", "put"], "which file?\n"),
+        (["workspace", "delete"], "which workspace?\n"),
+        (["coin", "spend"], "how many coins? for what?\n"),
+        (["send", "general", ""], "wsx-node: the message is empty\nhint: wsx-node help send\n"),
+        (["presence", "set", "gone"], "the status must be one of `online`, `away`, `busy`, "),
+        (["presence", "set"], "which status? online, away, busy or offline\n"),
+        (["message", "react", "👍", "last"], "wrong order: the message comes first"),
         (["policy", "set", "join", "maybe"], "'join' must be one of `closed`, `request`, `open`"),
         (["policy", "set", "--join", "maybe"], "'--join' must be one of `closed`"),
     ])
@@ -50,6 +70,54 @@ struct `A failure of a command line` {
         #expect(Program.run(arguments: row.line, environment: [:], io: io) == 2)
         #expect(io.errors.contains(row.says), "\(io.errors)")
         #expect(io.node?.asked.isEmpty == true)
+    }
+
+    /// The daemon refuses a call that sets nothing.
+    @Test func `asks for a setting where there is none`() {
+        let io = MemoryIO()
+        io.node?.failure = NodeError(
+            .badRequest, "nothing to set", hint: "give join or attachments",
+            reason: "missing_parameter",
+            fields: [
+                .init(name: "join", reason: "missing"),
+                .init(name: "attachments", reason: "missing"),
+            ])
+        #expect(io.run("policy", "set") == 2)
+        #expect(
+            io.errors == """
+                wsx-node: which setting? who_may_invite, who_may_attest, join or attachments
+                hint: wsx-node policy set join request
+
+                """)
+    }
+
+    @Test func `of a raw call keeps the names that were typed, and says where they are explained`()
+    {
+        let io = MemoryIO()
+        #expect(io.run("rpc", "message.send", "channel=general") == 2)
+        #expect(
+            io.errors == """
+                wsx-node: 'text' is missing
+                hint: see 'wsx-node rpc --describe message.send'
+
+                """)
+    }
+
+    /// No parameter of a position is called by its name in a usage line.
+    @Test func `asks about each position in words`() {
+        for command in Command.all {
+            for name in command.line?.positions ?? [] {
+                guard let parameter = command.parameters.first(where: { $0.name == name }) else {
+                    continue
+                }
+                let words = [parameter.question, parameter.noun]
+                for word in words {
+                    #expect(!word.contains("_") || word.hasPrefix("which setting?"), "\(word)")
+                    #expect(!word.contains("@U") && !word.contains(name.uppercased()), "\(word)")
+                }
+                #expect(parameter.question.contains("?"))
+            }
+        }
     }
 
     @Test func `keeps the names of parameters for programs`() throws {

@@ -35,6 +35,10 @@ public struct ParameterDefinition: Sendable {
     public internal(set) var pictureTarget: String?
     /// What to do where its value does not fit, if help for the command does not say it.
     public internal(set) var mismatchHint: String?
+    /// What a sentence calls it, if its shape and its name do not tell (`noun`).
+    public internal(set) var givenNoun: String?
+    /// What a person is asked where it is missing, if that is not the usual question (`question`).
+    var givenQuestion: String?
     /// The effect of a call with this parameter, where it does more than without it.
     public internal(set) var heavier: HeavierEffect?
 
@@ -134,9 +138,19 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
     /// added, and its id becomes the value of `target`.
     func picture(for target: String) -> Parameter { changed { $0.pictureTarget = target } }
     /// The same parameter, for the text of a message.
-    func messageText() -> Parameter { changed { $0.isMessageText = true } }
+    func messageText() -> Parameter {
+        changed {
+            $0.isMessageText = true
+            $0.givenNoun = "message"
+            $0.givenQuestion = "which text?"
+        }
+    }
     /// The same parameter, with what to do where its value does not fit.
     func hinting(_ hint: String) -> Parameter { changed { $0.mismatchHint = hint } }
+    /// The same parameter, which sentences call `noun`, such as `file`.
+    func called(_ noun: String) -> Parameter { changed { $0.givenNoun = noun } }
+    /// The same parameter, with another question where it is missing, such as `to whom?`.
+    func asked(_ question: String) -> Parameter { changed { $0.givenQuestion = question } }
     /// The same parameter, for which `-` means standard input.
     func standardInput() -> Parameter { changed { $0.readsStandardInput = true } }
 }

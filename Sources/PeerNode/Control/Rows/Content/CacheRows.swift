@@ -34,7 +34,8 @@ enum CacheMethods {
 
     private static let keep = {
         let period = Parameter.choice(
-            "period", "How long after a file was last used.", CachePeriod.allCases.map(\.rawValue))
+            "period", "How long after a file was last used.", CachePeriod.allCases.map(\.rawValue)
+        ).asked("for how long?")
         return Command(
             "cache.keep",
             line: CommandLineForm("cache keep", ["period"], examples: ["cache keep 30d"]),

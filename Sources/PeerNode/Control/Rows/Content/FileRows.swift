@@ -40,12 +40,13 @@ enum FileMethods {
         "path",
         "A new file, a folder, or '-' for standard output. Without it, the folder you are in.",
         bytes: 1...4_096
-    ).optional().local()
+    ).called("file").optional().local()
     private static let output = path.flag("output").short("o")
 
     private static let fileAdd = {
         let file = Parameter.text(
-            "path", "The file. On the socket, an absolute path.", bytes: 1...4_096)
+            "path", "The file. On the socket, an absolute path.", bytes: 1...4_096
+        ).called("file")
         let apart = Parameter.flag(
             "apart",
             "Keep it beside its message, even if it is small: a message has room for 64 KiB.")

@@ -58,10 +58,12 @@ enum LedgerCommandTable {
 
     private static let spend = {
         let coins = Parameter.integer("coins", "How many.", coinRange)
+            .called("number of coins").asked("how many coins?")
             .hinting("wsx-node coin balance shows how many you have")
         let purpose = Parameter.text(
             "purpose", "What for. Everyone in the workspace can read it.",
-            bytes: 1...Limits.ledgerTextBytesMax)
+            bytes: 1...Limits.ledgerTextBytesMax
+        ).asked("for what?")
         return Command(
             "coin.spend",
             line: CommandLineForm(

@@ -29,7 +29,8 @@ enum StoreCommandTable {
         let label = Parameter.text(
             "label", "What it is called.", bytes: 1...Limits.ledgerTextBytesMax)
         let coins = Parameter.integer(
-            "coins", "How many coins it gives.", LedgerCommandTable.coinRange)
+            "coins", "How many coins it gives.", LedgerCommandTable.coinRange
+        ).called("number of coins").asked("how many coins?")
         let price = Parameter.text(
             "price", "What it costs and how to pay, in words.",
             bytes: 1...Limits.ledgerTextBytesMax)

@@ -44,7 +44,7 @@ extension Command {
     }()
 
     private static let channelTransfer = {
-        let member = Parameter.member("member", "The new owner.")
+        let member = Parameter.member("member", "The new owner.").asked("to whom?")
         return Command(
             "channel.transfer",
             line: CommandLineForm(

@@ -65,7 +65,7 @@ extension Command {
             .optional()
         let channel = Parameter.channel("channel", "The channel or conversation instead.")
             .optional()
-        let at = Parameter.time("at", "When.").ahead()
+        let at = Parameter.time("at", "When.").ahead().called("time")
         let text = Parameter.text(
             "text", "What to be reminded of.", bytes: 1...Limits.reminderTextBytesMax
         ).optional()

@@ -7,7 +7,8 @@ extension Command {
     private static let search = {
         let query = Parameter.text(
             "query", "What to search for: words, or \"words next to each other\".",
-            bytes: 1...Limits.searchQueryBytesMax)
+            bytes: 1...Limits.searchQueryBytesMax
+        ).asked("search for what?")
         let kinds = Parameter<[String]>.list(
             of: Parameter.choice(
                 "kinds", "What kinds of things to find. Without any, all.",

@@ -23,7 +23,7 @@ extension Command {
             "The file to write; it must not exist yet. On the socket, an absolute path. On the "
                 + "command line, without it, a file here named after the day.",
             bytes: 1...4_096
-        ).flag("output").short("o")
+        ).flag("output").short("o").called("file")
         let settings = Parameter.text(
             "settings", "The settings file to include: an absolute path.", bytes: 1...4_096
         ).optional()
@@ -55,7 +55,8 @@ extension Command {
 
     private static let backupVerify = {
         let path = Parameter.text(
-            "path", "The backup file. On the socket, an absolute path.", bytes: 1...4_096)
+            "path", "The backup file. On the socket, an absolute path.", bytes: 1...4_096
+        ).called("backup")
         return Command(
             "backup.verify",
             line: CommandLineForm(
@@ -75,6 +76,7 @@ extension Command {
 
     private static let backupRestore = {
         let path = Parameter.text("path", "The backup file.", bytes: 1...4_096)
+            .called("backup")
         let force = Parameter.flag(
             "force", "Move what is in the home to a folder next to it, then restore.")
         return Command(
@@ -97,7 +99,8 @@ extension Command {
 
     private static let why = {
         let subject = Parameter.text(
-            "subject", "A member, a message or a channel: @name, #name or an id.", bytes: 1...256)
+            "subject", "A member, a message or a channel: @name, #name or an id.", bytes: 1...256
+        ).asked("who or what?")
         let action = Parameter.text(
             "can", "Whether the member, or otherwise you, may do this: send, invite, remove, …",
             bytes: 1...64

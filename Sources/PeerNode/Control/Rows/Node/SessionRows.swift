@@ -45,8 +45,9 @@ extension Command {
     ).optional()
 
     static let identityPassphraseChange = {
-        let current = secret("current", "The current passphrase.").optional()
-        let new = secret("new", "The new passphrase.").optional()
+        let current = secret("current", "The current passphrase.")
+            .called("current passphrase").optional()
+        let new = secret("new", "The new passphrase.").called("new passphrase").optional()
         let remove = Parameter.flag(
             "remove", "Store the keys unencrypted, in a file of mode 0600.")
         return Command(
@@ -141,6 +142,7 @@ extension Command {
 
     private static let passcodeSet = {
         let code = passcode("code", "Four digits. They are kept in memory only.")
+            .called("passcode")
         return Command(
             "lock.set",
             line: CommandLineForm("passcode set", examples: ["passcode set"], flow: .setPasscode),
@@ -155,8 +157,8 @@ extension Command {
     }()
 
     private static let passcodeChange = {
-        let current = passcode("current", "The current passcode.")
-        let new = passcode("new", "Four digits.")
+        let current = passcode("current", "The current passcode.").called("current passcode")
+        let new = passcode("new", "Four digits.").called("new passcode")
         return Command(
             "lock.change",
             line: CommandLineForm(
@@ -173,7 +175,7 @@ extension Command {
     }()
 
     private static let passcodeRemove = {
-        let code = passcode("code", "The current passcode.")
+        let code = passcode("code", "The current passcode.").called("passcode")
         return Command(
             "lock.remove",
             line: CommandLineForm(

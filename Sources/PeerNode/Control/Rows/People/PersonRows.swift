@@ -91,7 +91,7 @@ extension Command {
         ).optional()
         let file = Parameter.text(
             "path", "A PNG, JPEG, GIF or WebP file of at most 1 MiB.", bytes: 1...4_096
-        ).optional().local().picture(for: "blob")
+        ).called("picture").optional().local().picture(for: "blob")
         return Command(
             "profile.image.set",
             line: CommandLineForm(
@@ -126,7 +126,8 @@ extension Command {
     private static let presenceSet = {
         let state = Parameter.choice(
             "state", "How reachable you are; 'offline' hides that you are online.",
-            ["online", "absent", "busy", "offline"])
+            ["online", "absent", "busy", "offline"]
+        ).called("status")
         let text = Parameter.text(
             "text", "A few words about it.", bytes: 1...Limits.presenceTextBytesMax
         ).optional()

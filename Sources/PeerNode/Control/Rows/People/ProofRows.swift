@@ -6,7 +6,8 @@ enum ProofCommandTable {
     static let commands = [check, verify, resend, confirm, list, withdraw, mailCommand]
 
     private static let email = Parameter.text(
-        "email", "The address, such as mina@example.org.", bytes: 1...1_024)
+        "email", "The address, such as mina@example.org.", bytes: 1...1_024
+    ).called("address")
     private static let ownEmail = Parameter.text(
         "email", "Your address, to be sure which one is meant.", bytes: 1...1_024
     ).optional()

@@ -147,7 +147,7 @@ extension Command {
     }()
 
     private static let workspaceTransfer = {
-        let member = Parameter.member("member", "The new owner.")
+        let member = Parameter.member("member", "The new owner.").asked("to whom?")
         return Command(
             "workspace.transfer",
             line: CommandLineForm(
@@ -184,7 +184,8 @@ extension Command {
     private static let workspaceDelete = {
         let name = Parameter.text(
             "name", "The exact name of the workspace, to confirm.",
-            bytes: 1...Limits.nameBytesMax)
+            bytes: 1...Limits.nameBytesMax
+        ).called("workspace")
         return Command(
             "workspace.delete",
             line: CommandLineForm(
