@@ -150,8 +150,23 @@ struct ArgumentScanner {
         let command = scan.words.joined(separator: " ")
         return .usage(
             "unknown flag \(NodeError.quoted(name))",
-            hint: similar.map { "did you mean '--\($0)'?" }
+            hint: similar.map { "did you mean '--\($0)'?" } ?? textHint
                 ?? "wsx-node help" + (command.isEmpty ? "" : " " + command))
+    }
+
+    /// What to type if the word at the front is the beginning of a text; `nil` for a command that
+    /// takes no text.
+    private var textHint: String? {
+        let last = scan.command?.line?.positions.last
+        guard scan.command?.parameters.first(where: { $0.name == last })?.joinsWords == true else {
+            return nil
+        }
+        var words = scan.words
+        words += typed.prefix(typed.count - tokens.count)
+        words.append("--")
+        words += tokens
+        return "if it is text, put -- before it: wsx-node "
+            + words.map(NodeError.shellWord).joined(separator: " ")
     }
 
     private func frontFlag() -> (name: String, value: String?) {

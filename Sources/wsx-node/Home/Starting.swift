@@ -224,7 +224,18 @@ struct Starting: SessionPart {
 
     // MARK: join
 
+    /// Asks for the link if it is missing.
     func join(_ command: Command) throws(NodeError) -> Int32 {
+        var session = self
+        if scan.values["link"] == nil, mayAsk, let answer = io.ask("Invite link: "),
+            !answer.isEmpty
+        {
+            session.scan.values["link"] = .string(answer)
+        }
+        return try session.joinByLink(command)
+    }
+
+    private func joinByLink(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         do throws(InviteLink.Problem) {
             _ = try InviteLink(parameters["link"]?.stringValue ?? "")

@@ -73,8 +73,16 @@ struct ConfigFile {
         guard fits else {
             throw .badConfiguration(
                 "\(NodeError.quoted(name)) cannot be \(NodeError.quoted(value))", line: line,
-                hint: kind == .flag
-                    ? "true or false" : kind == .text ? "\"text\"" : "[\"a\", \"b\"]")
+                hint: Self.written(kind))
+        }
+    }
+
+    /// How the values of a setting are written in the file.
+    private static func written(_ kind: Kind) -> String {
+        switch kind {
+        case .text: "write text between quotes, such as \"0.0.0.0:29790\""
+        case .flag: "write true or false"
+        case .list: "write a list of texts, such as [\"10.0.0.2:29790\", \"10.0.0.3:29790\"]"
         }
     }
 

@@ -84,6 +84,10 @@ struct `A command line` {
         (["channel", "create", "x", "--private=maybe"], "'--private' takes no value", nil),
         (["log", "a", "-n", "+5"], "'-n' cannot be '+5'", "it takes an integer, 1 to 100"),
         (["log", "a", "-nx"], "'-n' cannot be 'x'", "it takes an integer, 1 to 100"),
+        (
+            ["send", "general", "--dash", "it's"], "unknown flag '--dash'",
+            "if it is text, put -- before it: wsx-node send general -- --dash 'it'\\''s'"
+        ),
         (["log", "a", "-x1"], "unknown flag '-x1'", "wsx-node help log"),
         (
             ["channel", "mute", "a", "-5"], "the duration cannot be '-5'",

@@ -186,6 +186,16 @@ struct `The settings file` {
         #expect(error?.details["line"]?.integerValue == Int64(row.line))
     }
 
+    @Test(arguments: [
+        ("[net]\nlisten = \"junk", "write text between quotes, such as "),
+        ("[net]\nannounce = yes", "write true or false"),
+        ("[net]\npeers = 5", "write a list of texts, such as ["),
+    ])
+    func `says how the value is written`(_ row: (text: String, hint: String)) {
+        let error = #expect(throws: NodeError.self) { _ = try ConfigFile(Array(row.text.utf8)) }
+        #expect(error?.hint?.hasPrefix(row.hint) == true)
+    }
+
     @Test func `is written and read by the command line`() {
         let io = MemoryIO()
         let environment = ["WSX_NODE_HOME": "/h"]

@@ -124,6 +124,23 @@ struct `On a terminal` {
         #expect(pipe.errors.contains("hint: add --name NAME\n"))
     }
 
+    @Test func `joining asks for the link where it is missing, and knows one for a device`() {
+        let io = terminal()
+        io.node = nil
+        io.answer = "wsx://device/b4qx"
+        #expect(io.run("join", "--name", "Joon") == 1)
+        #expect(io.errors.hasPrefix("Invite link: "), "\(io.errors)")
+        #expect(io.errors.contains("that is a device link, not an invite\n"))
+        #expect(io.errors.contains("wsx-node device link LINK\n"))
+        #expect(io.startedWith == nil)
+        for flags in [["--no-input"], ["--json"]] {
+            let silent = terminal()
+            silent.answer = Self.link
+            #expect(Program.run(arguments: ["join"] + flags, environment: [:], io: silent) == 2)
+            #expect(!silent.errors.contains("Invite link"))
+        }
+    }
+
     @Test func `a link that is none starts nothing`() {
         let io = MemoryIO()
         io.node = nil

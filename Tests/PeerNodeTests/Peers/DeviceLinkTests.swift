@@ -59,7 +59,9 @@ struct `A device link` {
     }
 
     @Test func `and an invite are not taken for each other`() {
-        #expect(throws: InviteLink.Problem.self) { try InviteLink(Self.link().text) }
+        #expect(throws: InviteLink.Problem.deviceLink) { try InviteLink(Self.link().text) }
+        let capitals = Self.link().text.uppercased()
+        #expect(throws: InviteLink.Problem.deviceLink) { try InviteLink(capitals) }
         let moved = "wsx://join/" + Self.link().text.dropFirst(DeviceLink.prefix.count)
         #expect(throws: InviteLink.Problem.self) { try InviteLink(String(moved)) }
     }

@@ -48,9 +48,20 @@ extension Memberships {
                 reason: "role",
                 hint: "ask an admin to make you a member")
         }
+        let role = workspace.ownRole ?? .member
         return .forbidden(
-            "your role in \(NodeError.quoted(workspace.displayName)) does not allow this",
-            reason: "role", hint: "wsx-node member list")
+            "your role in \(NodeError.quoted(workspace.displayName)) is \(role.word), "
+                + "which does not allow this",
+            reason: "role", hint: Self.stronger(than: role))
+    }
+
+    /// Whom to ask for what a role does not allow.
+    private static func stronger(than role: Role) -> String {
+        switch role {
+        case .owner: "wsx-node member list"
+        case .admin: "ask the owner; 'wsx-node member list' shows who that is"
+        case .member, .guest: "ask the owner or an admin; 'wsx-node member list' shows who they are"
+        }
     }
 
     /// Whether this device may act in a workspace. A workspace that this person has left, or was

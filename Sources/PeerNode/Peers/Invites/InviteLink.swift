@@ -31,6 +31,8 @@ public struct InviteLink: Sendable {
     public enum Problem: Error, Equatable, Sendable {
         /// It does not begin like a link.
         case notALink
+        /// It begins like a link for another device, where an invite is expected.
+        case deviceLink
         /// A letter that no link has, too many of them or too few.
         case garbled
         /// All letters are possible, but they do not belong together: one was lost or changed.
@@ -151,14 +153,21 @@ extension InviteLink {
         guard text.utf8.count <= characterCountMax + 64 else { throw .garbled }
         // Mail and chat put blanks, line ends, `<` and `>` around and into it.
         let letters = text.utf8.filter { ![0x20, 0x09, 0x0a, 0x0d, 0x3c, 0x3e].contains($0) }
-        let start = letters.prefix(prefix.utf8.count).map {
-            (65...90).contains($0) ? $0 | 0x20 : $0
+        guard begins(letters, with: prefix) else {
+            let isDevice = prefix == Self.prefix && begins(letters, with: DeviceLink.prefix)
+            throw isDevice ? .deviceLink : .notALink
         }
-        guard start == Array(prefix.utf8) else { throw .notALink }
         guard letters.count <= characterCountMax,
-            let bytes = Base32.decode(letters.dropFirst(start.count)), bytes.count >= byteCountMin
+            let bytes = Base32.decode(letters.dropFirst(prefix.utf8.count)),
+            bytes.count >= byteCountMin
         else { throw .garbled }
         return bytes
+    }
+
+    /// Whether letters begin with a prefix, in either case.
+    private static func begins(_ letters: [UInt8], with prefix: String) -> Bool {
+        letters.prefix(prefix.utf8.count).map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+            == Array(prefix.utf8)
     }
 
     /// - Parameter bytes: at least the fixed part and the check.

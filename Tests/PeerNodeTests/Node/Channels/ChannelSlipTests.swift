@@ -61,6 +61,13 @@ struct `A slip of the pen` {
         #expect(other.hint?.contains("channel show board") == true)
         let open = try table.bob.refused("channel.create", ["name": "plans"])
         #expect(open.hint == "wsx-node channel join plans")
+        let isIn = try table.ada.refused("channel.create", ["name": "plans"])
+        #expect(isIn.hint == "choose another name")
+        let everybody = try table.bob.refused("channel.create", ["name": "general"])
+        #expect(everybody.hint == "choose another name")
+        let renamed = try table.bob.refused(
+            "channel.edit", ["channel": "board", "name": "plans"])
+        #expect(renamed.kind == .duplicate && renamed.hint == "choose another name")
         try table.cleo.ok("channel.leave", ["channel": "board"])
         let left = try table.cleo.refused("channel.create", ["name": "board"])
         #expect(left.hint == "choose another name")

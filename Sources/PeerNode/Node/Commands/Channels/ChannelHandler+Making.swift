@@ -68,7 +68,11 @@ extension ChannelHandler {
         let what: String
         let hint: String
         switch (twin.isPrivate, twin.includes(workspace.member)) {
-        case (false, _): (what, hint) = ("a channel", "wsx-node channel join \(shown)")
+        case (false, _):
+            what = "a channel"
+            // What is renamed has a channel already.
+            let needsAnother = try except != nil ? true : isIn(twin, workspace)
+            hint = needsAnother ? "choose another name" : "wsx-node channel join \(shown)"
         case (true, true):
             let isOwn = twin.owner == workspace.member
             what = isOwn ? "a private channel of yours" : "a private channel that you are in"
@@ -119,15 +123,21 @@ extension ChannelHandler {
         let workspace: Workspace = try core.queries.workspace(scope)
         let channel = try core.queries.channel(reference, in: workspace)
         try core.channels.refuseOutsider(of: channel, in: workspace)
-        let isIn = try stored { () throws(StorageError) in
-            if channel.isDefault || channel.isPrivate { return true }
-            return try store.view.following.isFollowing(workspace.member, channel.number)
-        }
-        if !isIn {
+        if try !isIn(channel, workspace) {
             try core.channels.say(.join, of: [workspace.member], channel, in: workspace)
         }
         return try stored { () throws(StorageError) in
             try core.queries.object(of: channel, in: workspace)
+        }
+    }
+
+    /// Whether the caller is in a channel that they may read.
+    private func isIn(
+        _ channel: Workspace.Channel, _ workspace: Workspace
+    ) throws(NodeError) -> Bool {
+        if channel.isDefault || channel.isPrivate { return true }
+        return try stored { () throws(StorageError) in
+            try store.view.following.isFollowing(workspace.member, channel.number)
         }
     }
 }
