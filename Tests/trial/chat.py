@@ -59,10 +59,10 @@ def changes(stage, wide, narrow):
 
 
 def ticks(stage, joon, wide, narrow):
-    """A message is marked local until another device has it."""
+    """A message is marked saved until another device has it."""
     joon.does("net", "suspend")
     wide.type("are you offline?\r")
-    stage.shows(wide, "are you offline?  local")
+    stage.shows(wide, "are you offline?  saved")
     joon.does("net", "resume")
     stage.shows(narrow, "are you offline?")
     ticked(stage, wide, "are you offline?")

@@ -141,15 +141,15 @@ struct ChatRoom {
         NodeError(.notFound, text, hint: "use last, @NAME, 1 for the newest, or an id")
     }
 
-    /// How many people have your newest message, as far as known: `✓1/2`, or `local` while nobody
-    /// does. An older one only shows `local`, if it is nowhere else.
+    /// How many people have your newest message, as far as known: `✓1/2`, or `saved` while nobody
+    /// does. An older one only shows `saved`, if it is nowhere else.
     func mark(_ message: JSONValue) -> String {
         guard message["self"] == true, message["deleted"]?.isNull != false,
             message["state"] != "refused"
         else { return "" }
         guard let newest = tick else { return "" }
         if newest.message == message["id"]?.stringValue { return newest.text }
-        return message["state"] == "local" && newest.readers ?? 0 > 0 ? "  local" : ""
+        return message["state"] == "local" && newest.readers ?? 0 > 0 ? "  saved" : ""
     }
 }
 

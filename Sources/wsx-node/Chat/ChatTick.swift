@@ -54,9 +54,9 @@ struct ChatTick: Equatable {
         return joined <= at
     }
 
-    /// The text of the tick: empty if nobody is counted, `local` while nobody has it.
+    /// The text of the tick: empty if nobody is counted, `saved` while nobody has it.
     var text: String {
         guard let readers, readers > 0 else { return "" }
-        return people > 0 ? "  ✓\(people)/\(readers)" : "  local"
+        return people > 0 ? "  ✓\(people)/\(readers)" : "  saved"
     }
 }

@@ -71,7 +71,7 @@ extension Rendering {
     func states(of channel: JSONValue, isAmongOthers: Bool = true) -> String {
         var states: [String] = []
         let isOut = isAmongOthers && channel["joined"] == false
-        if isOut { states.append(channel["private"] == true ? "left" : "not in") }
+        if isOut { states.append(channel["private"] == true ? "no longer in" : "not in") }
         if channel["archived"] == true { states.append("archived") }
         if channel["muted"] == true, !isOut { states.append("muted") }
         return states.isEmpty ? "" : " (\(states.joined(separator: ", ")))"

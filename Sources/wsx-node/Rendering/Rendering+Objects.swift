@@ -26,7 +26,7 @@ extension Rendering {
         case .presence: presence(value)
         case .session: session(value)
         case .channelRoles: channelRoles(value)
-        case .memberRole: "\(shown(value["name"])) is now \(shown(value["role"]))\n"
+        case .memberRole: "\(shown(value["name"])) is now \(withArticle(value["role"]))\n"
         case .removedMember: removed(value)
         case .deletedMessage: deletedMessage(value)
         default: nil
@@ -56,6 +56,13 @@ extension Rendering {
         if workspace["selected"] == true { rows.append(("selected", "yes")) }
         if workspace["deleted"] == true { rows.append(("deleted", deletion(workspace))) }
         return lines(rows) + note(workspace)
+    }
+
+    /// A role in a sentence: `a member`, `an admin`, `the owner`.
+    private func withArticle(_ role: JSONValue?) -> String {
+        let word = shown(role)
+        let article = word == "owner" ? "the" : word == "admin" ? "an" : "a"
+        return "\(article) \(word)"
     }
 
     private func deletedMessage(_ message: JSONValue) -> String {

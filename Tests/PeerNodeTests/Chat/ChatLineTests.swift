@@ -172,7 +172,7 @@ struct `What is known of a conversation` {
         #expect(room.mark(Self.message("m_aaaaaaaa11")) == "")
         // An older one says no number, but whether it is nowhere else.
         var older = Self.message("m_bbbbbbbb00", by: "Ada", isOwn: true).objectValue ?? [:]
-        #expect(room.mark(.object(older)) == "  local")
+        #expect(room.mark(.object(older)) == "  saved")
         older["state"] = "held_by_others"
         #expect(room.mark(.object(older)) == "")
     }

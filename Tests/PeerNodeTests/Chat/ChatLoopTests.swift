@@ -106,7 +106,7 @@ struct `The tick of your newest message` {
             { io.now += 100_000 },
         ]
         chat(io)
-        #expect(keyboard.written.contains("hello  local"), "\(keyboard.written)")
+        #expect(keyboard.written.contains("hello  saved"), "\(keyboard.written)")
         #expect(keyboard.written.contains("✓1/1  hello"), "\(keyboard.written)")
         #expect(keyboard.written.split(separator: "✓").count == 2, "\(keyboard.written)")
         // Nobody is waited for any more.
@@ -174,7 +174,7 @@ struct `The tick of your newest message` {
         #expect(alone.text == "" && alone.isSettled)
         var unheard = try #require(ChatTick(message))
         unheard.take([row("joon", of: "joon", "unknown")].map(\.json))
-        #expect(unheard.text == "  local" && !unheard.isSettled)
+        #expect(unheard.text == "  saved" && !unheard.isSettled)
     }
 }
 

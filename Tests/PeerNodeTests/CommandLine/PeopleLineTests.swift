@@ -160,14 +160,35 @@ struct `A channel, a member and a session for people` {
             "items": [.object(Self.channel), .object(other), .object(open)], "next": .null,
         ]
         let text = Self.rendering().text(list, of: "channel.list")
-        #expect(text.contains("board (left)") && text.contains("plans (not in)"))
+        #expect(text.contains("board (no longer in)") && text.contains("plans (not in)"))
         var quiet = Self.channel
         (quiet["muted"], quiet["archived"]) = (true, true)
         let both = Self.rendering().text(["items": [.object(quiet)]], of: "channel.list")
         #expect(both.contains("board (archived, muted)"))
         #expect(text.split(separator: "\n").filter { $0.contains("board ") }.count == 2)
         #expect(!Self.rendering("--plain").text(list, of: "channel.list").contains("("))
-        #expect(!Self.rendering("--json").text(list, of: "channel.list").contains("(left)"))
+        #expect(!Self.rendering("--json").text(list, of: "channel.list").contains("(no longer in)"))
+    }
+
+    @Test func `that are changed or removed are said in a sentence`() {
+        for (role, words) in [("member", "a member"), ("admin", "an admin"), ("guest", "a guest")] {
+            let answer: JSONValue = ["id": "u_1", "name": "Cho", "role": .string(role)]
+            #expect(Self.rendering().text(answer, of: "member.role") == "Cho is now \(words)\n")
+        }
+        let rows: [(JSONValue, String)] = [
+            (["id": .null, "address": "nope:29790", "state": "waiting"], "removed nope:29790\n"),
+            (
+                ["id": "d_7k3qm2xa", "name": "vm", "address": "10.0.0.2:29790"],
+                "removed vm, 10.0.0.2:29790\n"
+            ),
+            (
+                ["id": "d_7k3qm2xa", "name": .null, "member": ["name": "Mina"], "address": .null],
+                "removed Mina\n"
+            ),
+        ]
+        for (peer, line) in rows {
+            #expect(Self.rendering().text(peer, of: "peer.remove") == line)
+        }
     }
 
     @Test func `that do not exist are reported only on a terminal`() {

@@ -121,7 +121,7 @@ extension TerminalEndToEnd {
             #expect(chat.shows("#general>"))
             joon.run("down")
             chat.type("first words\rsecond words\r")
-            #expect(chat.shows("second words  local"), "\(chat.screen.text)")
+            #expect(chat.shows("second words  saved"), "\(chat.screen.text)")
             joon.run("up")
             #expect(chat.shows("second words  ✓1/1"), "\(chat.screen.text)")
             #expect(!chat.screen.text.contains("✓1/1  first words"), "\(chat.screen.text)")

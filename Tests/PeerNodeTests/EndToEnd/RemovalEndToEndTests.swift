@@ -59,7 +59,7 @@ extension EndToEnd {
             #expect(eventually { digest(mina) == digest(wim) })
 
             #expect(mina.run("member", "remove", "@Joon").status == 6)
-            #expect(mina.run("member", "role", "@Wim", "admin").output == "Wim is now admin\n")
+            #expect(mina.run("member", "role", "@Wim", "admin").output == "Wim is now an admin\n")
             #expect(mina.run("workspace", "leave").status == 6)
             #expect(mina.run("member", "role", "@Wim", "owner").status == 2)
             #expect(mina.run("workspace", "transfer", "@Wim", "--yes").status == 0)

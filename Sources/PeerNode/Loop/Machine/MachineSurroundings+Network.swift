@@ -115,7 +115,7 @@ extension MachineSurroundings {
                 "warn", "it listens on IPv6 only", "wsx-node down; wsx-node up --listen '[::]:0'")
         case (true, false):
             guard own.contains(where: \.isAny), exists("/proc/net/if_inet6") else {
-                return finding("ok", "it listens on the given address, on IPv4")
+                return finding("ok", "it listens on IPv4")
             }
             return finding(
                 "warn", "it listens on IPv4 only", "wsx-node down; wsx-node up --listen '[::]:0'")

@@ -1,3 +1,5 @@
+import WorkspaceModel
+
 /// How much free space a home has, in the words that `status` and `doctor` share.
 public struct DiskSpace {
     /// Of the file system that holds the home; comes from the system.
@@ -13,19 +15,18 @@ public struct DiskSpace {
     /// Less than a commit may need.
     private var isFull: Bool { freeBytes < Self.mebibyte }
     private var isLow: Bool { freeBytes < 64 * Self.mebibyte }
-    private var mebibytes: Int64 { freeBytes / Self.mebibyte }
 
     /// What is wrong, or `nil` where there is enough.
     var warning: String? {
         if isFull { return "the disk is full" }
-        return isLow ? "\(mebibytes) MiB of disk space is free" : nil
+        return isLow ? "\(ByteText.text(freeBytes)) of disk space is free" : nil
     }
 
     /// The finding for `doctor`.
     public var finding: FindingObject {
         FindingObject(
             id: "disk", state: isFull ? "fail" : isLow ? "warn" : "ok",
-            message: isFull ? "the disk is full" : "\(mebibytes) MiB free",
+            message: isFull ? "the disk is full" : "\(ByteText.text(freeBytes)) free",
             hint: isLow ? Self.hint : nil)
     }
 }

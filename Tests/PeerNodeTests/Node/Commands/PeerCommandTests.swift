@@ -297,8 +297,9 @@ struct `Doctor and status` {
         #expect(warnings.first?.fieldNames == ["kind", "message", "hint"])
         for (free, message) in [
             (0, "the disk is full"), (1 << 20 - 1, "the disk is full"),
-            (1 << 20, "1 MiB of disk space is free"), (5 << 20 + 9, "5 MiB of disk space is free"),
-            (64 << 20 - 1, "63 MiB of disk space is free"), (64 << 20, nil),
+            (1 << 20, "1.0 MB of disk space is free"),
+            (5 << 20 + 9, "5.2 MB of disk space is free"),
+            (64 << 20 - 1, "67.1 MB of disk space is free"), (64 << 20, nil),
         ] as [(Int64, String?)] {
             mina.files.freeBytes = free
             let warned = try mina.ok("node.status")["warnings"]?.arrayValue?.first

@@ -79,14 +79,15 @@ final class InspectionHandler: CorePart, InspectionCommands {
         }
         if object.isLocked {
             return .init(
-                id: "identity", state: "warn", message: "\(object.id) is locked",
+                id: "identity", state: "warn", message: "this node is locked",
                 hint: "wsx-node session unlock")
         }
         let seal =
             object.hasPassphrase
-            ? "protected by a passphrase" : "its keys are not protected by a passphrase"
+            ? "are protected by a passphrase" : "are not protected by a passphrase"
         return .init(
-            id: "identity", state: "ok", message: "\(object.name ?? ""), \(object.id), \(seal)")
+            id: "identity", state: "ok",
+            message: "you are \(object.name ?? object.id); your keys \(seal)")
     }
 
     private var listenerFinding: FindingObject {
