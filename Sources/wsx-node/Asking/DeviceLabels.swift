@@ -107,6 +107,17 @@ extension SessionPart {
         return names
     }
 
+    /// The names of this home's workspaces, by id.
+    private func workspaceNames(_ client: inout ControlClient) -> [String: String] {
+        let page = try? client.call("workspace.list", ["limit": 1_000])
+        var names: [String: String] = [:]
+        for workspace in page?["items"]?.arrayValue ?? [] {
+            guard let id = workspace["id"]?.stringValue else { continue }
+            names[id] = workspace["name"]?.stringValue
+        }
+        return names
+    }
+
     /// The member ids of an identity.
     static func ownMembers(_ identity: JSONValue?) -> Set<String> {
         Set((identity?["members"]?.arrayValue ?? []).compactMap { $0["member"]?.stringValue })
@@ -122,11 +133,21 @@ extension SessionPart {
         else { return result }
         let labels: DeviceLabels
         let key: String
+        var places: [String: String] = [:]
         switch Command.shape(of: method) {
         case .peers:
             key = "id"
             let identity = try? client.call("identity.show", [:])
             labels = deviceLabels(items, id: key, beside: Self.ownMembers(identity), &client)
+        case .syncs:
+            // Its rows have nothing but ids.
+            key = "peer"
+            let peers = try? client.call("peer.list", ["limit": 1_000])
+            let identity = try? client.call("identity.show", [:])
+            labels = deviceLabels(
+                peers?["items"]?.arrayValue ?? [], id: "id", beside: Self.ownMembers(identity),
+                &client)
+            places = workspaceNames(&client)
         case .holders, .appliers:
             key = "device"
             labels = deviceLabels(items, id: key, in: workspace, &client)
@@ -138,6 +159,8 @@ extension SessionPart {
                     let label = item[key]?.stringValue.flatMap({ labels[$0] })
                 else { return item }
                 fields["label"] = .string(label)
+                fields["place"] = item["workspace"]?.stringValue.flatMap { places[$0] }
+                    .map { .string($0) }
                 return .object(fields)
             })
         return .object(answer)

@@ -37,7 +37,7 @@ struct ColumnSet {
     func isDescribing(_ column: Int) -> Bool {
         [
             "name", "label", "topic", "last.text", "author.name", "member.name", "owner.name",
-            "last_error", "message", "hint", "text", "note", "value", "title", "by.name",
+            "place", "last_error", "message", "hint", "text", "note", "value", "title", "by.name",
             "edited_by.name", "issuer.name", "buyer.name", "purpose", "price",
         ].contains(paths[column])
     }
@@ -111,6 +111,12 @@ struct ColumnSet {
                     "ERROR": "last_error",
                 ], drops: ["ID", "AHEAD", "ADDRESS", "TRIED", "BEHIND"], below: ["ERROR"],
                 early: ["ID", "AHEAD"], optional: ["TRIED"])
+        case .syncs:
+            ColumnSet(
+                [
+                    "PEER": "label", "WORKSPACE": "place", "STATE": "state", "BEHIND": "behind",
+                    "AHEAD": "ahead",
+                ], drops: ["WORKSPACE", "AHEAD"])
         default: nil
         }
     }

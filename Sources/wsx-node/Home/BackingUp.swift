@@ -38,7 +38,7 @@ struct BackingUp: SessionPart {
                 state?["passphrase"] == true
                 ? "the backup is not sealed; its keys are under the passphrase of this home"
                 : "the backup holds your keys, and only its file mode 0600 protects it"
-            io.tell("wsx-node: \(what)\nhint: add --passphrase-file FILE to seal it\n\n")
+            io.tell("wsx-node: \(what)\nhint: add --passphrase-file FILE to seal it\n")
         }
         return 0
     }

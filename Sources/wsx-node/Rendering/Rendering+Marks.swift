@@ -44,6 +44,18 @@ extension Rendering {
             if shape == .holders { fields["person"] = .string(verdict(on: item)) }
         case .presences: fields["state"] = .string(stateWord(item["state"]))
         case .attestations, .accountLinks: fields["state"] = .string(attestationWords(item))
+        case .files, .file, .fileBody:
+            fields["have"] = part(item["have"], of: item["size"])
+            fields["size"] = item["size"]?.integerValue.map { .string(ByteText.text($0)) }
+        case .fileHolders:
+            fields["have"] = item["have"]?.integerValue.map { .string(ByteText.text($0)) }
+        case .media:
+            let most = item["up_to"]?.integerValue
+            fields["up_to"] = .string(most.map { ByteText.text($0) } ?? "any size")
+        case .syncs:
+            fields["label"] = item["label"] ?? .string(shortID(item["peer"]))
+            fields["place"] = item["place"] ?? .string(shortID(item["workspace"]))
+            fields["state"] = .string(syncWords(item["state"]))
         case .directs:
             if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
         case .channels:
@@ -52,6 +64,15 @@ extension Rendering {
         default: break
         }
         return .object(fields)
+    }
+
+    /// How far two devices are, in words.
+    private func syncWords(_ state: JSONValue?) -> String {
+        switch state?.stringValue {
+        case "in_sync": "in sync"
+        case "apart": "not yet in sync"
+        default: shown(state)
+        }
     }
 
     /// Whether a person has a message, on any of their devices.

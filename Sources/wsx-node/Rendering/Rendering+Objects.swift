@@ -29,6 +29,10 @@ extension Rendering {
         case .memberRole: "\(shown(value["name"])) is now \(withArticle(value["role"]))\n"
         case .removedMember: removed(value)
         case .deletedMessage: deletedMessage(value)
+        case .backup: backup(value)
+        case .policy: policy(value)
+        case .notice: notice(value)
+        case .nodeCommand: nodeCommand(value)
         default: nil
         }
     }

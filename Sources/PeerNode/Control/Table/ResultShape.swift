@@ -158,6 +158,14 @@ extension Command {
         case network
         /// Settings of programs.
         case preferences
+        /// Who may join, invite and verify.
+        case policy
+        /// What somebody is notified about.
+        case notice
+        /// The command that a node runs for something.
+        case nodeCommand
+        /// A backup that was made, verified or restored.
+        case backup
 
         /// How the node is.
         case status

@@ -8,7 +8,8 @@ enum NoticeCommandTable {
     private static let notifyGet = Command(
         "notify.get", line: CommandLineForm("notify show", examples: ["notify show"]),
         "Show what you are notified about, and what this node runs for it.",
-        result: "notice", effect: .reads, scope: .workspace, failures: [.notFound],
+        result: "notice", shape: .notice, effect: .reads, scope: .workspace,
+        failures: [.notFound],
         run: .answer { (call) throws(NodeError) in try call.node.notices.notices(call.scope) })
 
     private static let notifySet = {
@@ -19,7 +20,8 @@ enum NoticeCommandTable {
             "notify.set",
             line: CommandLineForm("notify set", ["level"], examples: ["notify set mentions"]),
             "Choose what you are notified about in a workspace. Holds on all your devices.",
-            parameters: [level], result: "notice", effect: .signs, scope: .workspace,
+            parameters: [level], result: "notice", shape: .notice, effect: .signs,
+            scope: .workspace,
             failures: [.notFound, .forbidden], example: ["level": "mentions"],
             run: .answer { (call) throws(NodeError) in
                 try call.node.notices.setNotices(call[level], call.scope)
@@ -43,7 +45,8 @@ enum NoticeCommandTable {
                     "notify command ''",
                 ]),
             "Make this node run a command for each notification.",
-            parameters: [command], result: "notice command", effect: .reads, scope: .node,
+            parameters: [command], result: "notice command", shape: .nodeCommand,
+            effect: .reads, scope: .node,
             example: ["command": "exit 0"],
             run: .answer { (call) throws(NodeError) in
                 try call.node.notices.setNoticeCommand(call[command], call.scope)

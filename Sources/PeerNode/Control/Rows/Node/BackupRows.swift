@@ -42,7 +42,7 @@ extension Command {
             phrase that you have not seen yet is left out.
             """,
             parameters: [path, passphrase, passphraseFile, passphraseDescriptor, settings, files],
-            result: "backup", effect: .writesBeside, scope: .node,
+            result: "backup", shape: .backup, effect: .writesBeside, scope: .node,
             failures: [.duplicate, .storageFull, .badConfiguration],
             example: ["path": "/backups/acme.bak"],
             run: .outcome { (call) throws(NodeError) in
@@ -64,7 +64,7 @@ extension Command {
             ),
             "Check a backup: hashes, identity, and every operation in its store.",
             parameters: [path, passphrase, passphraseFile, passphraseDescriptor], result: "backup",
-            effect: .reads, scope: .node,
+            shape: .backup, effect: .reads, scope: .node,
             failures: [.badRequest, .notFound, .wrongSecret, .badConfiguration],
             example: ["path": "/backups/acme.bak"], needs: .daemon,
             run: .outcome { (call) throws(NodeError) in
@@ -89,7 +89,7 @@ extension Command {
             store id, and fetches from its peers what it wrote after the backup.
             """,
             parameters: [path, passphrase, passphraseFile, passphraseDescriptor, force],
-            result: "backup", effect: .writesBeside, scope: .node,
+            result: "backup", shape: .backup, effect: .writesBeside, scope: .node,
             failures: [
                 .badRequest, .notFound, .duplicate, .inUse, .wrongSecret, .storeFailed,
                 .badConfiguration,

@@ -43,7 +43,7 @@ enum PolicyCommandTable {
     static let get = Command(
         "policy.get", line: CommandLineForm("policy show", examples: ["policy show"]),
         "Show who may join, invite and verify, and how many files are allowed.",
-        result: "policy", effect: .reads, scope: .workspace,
+        result: "policy", shape: .policy, effect: .reads, scope: .workspace,
         run: .answer { (call) throws(NodeError) in try call.node.invites.policy(call.scope) })
 
     static let set = {
@@ -78,7 +78,8 @@ enum PolicyCommandTable {
                 ]),
             "Change who may join, invite or verify, or how many files are allowed.",
             parameters: [setting, value, right, attesting, join, attachments], result: "policy",
-            effect: .signs, scope: .workspace, failures: [.forbidden], example: ["join": "request"],
+            shape: .policy, effect: .signs, scope: .workspace, failures: [.forbidden],
+            example: ["join": "request"],
             run: .answer { (call) throws(NodeError) in
                 try call.node.invites.setPolicy(
                     PolicyEdit(

@@ -135,7 +135,8 @@ enum ProofCommandTable {
                 "mail command", ["command"],
                 examples: ["mail command 'msmtp -t'", "mail command ''"]),
             "Set what sends letters from this node: verification codes and invites.",
-            parameters: [command], result: "mail command", effect: .reads, scope: .node,
+            parameters: [command], result: "mail command", shape: .nodeCommand,
+            effect: .reads, scope: .node,
             example: ["command": "exit 0"],
             run: .answer { (call) throws(NodeError) in
                 try call.node.proofs.setMailCommand(call[command], call.scope)
