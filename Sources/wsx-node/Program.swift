@@ -69,7 +69,8 @@ enum Program {
         }
         io.tell("wsx-node: \(sanitised(error.message))\n", indent: 10, isOwn: false)
         // The message explains the fields that it names.
-        for field in error.fields.dropFirst() where !isNamed(field.name, in: error.message) {
+        for field in error.fields.dropFirst()
+        where !ArgumentWords.isNamed(field.name, in: error.message) {
             let text =
                 "\(sanitised(field.name)): \(sanitised(ArgumentWords.words(for: field.reason)))"
             io.tell("          \(text)\n", isOwn: false)
@@ -82,12 +83,6 @@ enum Program {
             io.tell("          \(sanitised(words.joined(separator: "  ")))\n", isOwn: false)
         }
         if let hint = error.hint { io.tell("hint: \(sanitised(hint))\n", indent: 6) }
-    }
-
-    /// Whether a sentence names a field.
-    static func isNamed(_ field: String, in sentence: String) -> Bool {
-        let (bytes, name) = (Array(sentence.utf8), Array("'\(field)'".utf8))
-        return bytes.indices.contains { bytes[$0...].starts(with: name) }
     }
 }
 

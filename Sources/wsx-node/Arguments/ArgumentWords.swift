@@ -41,7 +41,7 @@ struct ArgumentWords {
         }
         // Each sentence stands for one field. One about several names them.
         for (parameter, reason) in failing.dropFirst()
-        where !Program.isNamed(parameter.name, in: message) {
+        where !Self.isNamed(parameter.name, in: message) {
             let isMissing = reason == ParameterMismatch.missing.rawValue
             guard parameter.isRequired || !isMissing else { continue }
             message += message.hasSuffix("?") ? " " : "; "
@@ -84,6 +84,12 @@ struct ArgumentWords {
         case (.text, _), (_, nil): return "\(name): \(Self.words(for: reason))"
         default: return "\(name) must be \(Self.words(parameter.shape))"
         }
+    }
+
+    /// Whether a sentence names a field.
+    static func isNamed(_ field: String, in sentence: String) -> Bool {
+        let (bytes, name) = (Array(sentence.utf8), Array("'\(field)'".utf8))
+        return bytes.indices.contains { bytes[$0...].starts(with: name) }
     }
 
     /// What is wrong with a field, for people; an unknown reason is returned unchanged.

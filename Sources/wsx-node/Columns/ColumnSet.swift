@@ -223,7 +223,7 @@ struct ColumnSet {
                     "ID": "id", "STATE": "state", "NAME": "name", "DEVICE": "device",
                     "INVITE": "invite", "NOTE": "note",
                 ], drops: ["INVITE", "DEVICE", "STATE"], below: ["NOTE"])
-        case .peers, .changedPeer:
+        case .peers, .changedPeer, .removedPeer:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "STATE": "state", "ADDRESS": "address",

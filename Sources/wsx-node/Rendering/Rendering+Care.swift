@@ -59,23 +59,16 @@ extension Rendering {
         }
     }
 
-    /// What somebody is notified about, and what is run for it.
+    /// What somebody is notified about, and the command that the node runs for it; of other
+    /// commands that only.
     func notice(_ notice: JSONValue) -> String {
-        let level =
-            switch notice["level"]?.stringValue {
-            case "mentions": "mentions and direct messages"
-            case "none": "nothing"
-            case "all": "all messages"
-            default: shown(notice["level"])
-            }
-        return lines([("notify", level), ("command", command(notice))])
-    }
-
-    /// The command that a node runs for something.
-    func nodeCommand(_ setting: JSONValue) -> String { lines([("command", command(setting))]) }
-
-    private func command(_ setting: JSONValue) -> String {
-        setting["command"]?.stringValue.map(sanitised) ?? "none"
+        let command = ("command", notice["command"]?.stringValue.map(sanitised) ?? "none")
+        return switch notice["level"]?.stringValue {
+        case nil: lines([command])
+        case "mentions": lines([("notify", "mentions and direct messages"), command])
+        case "none": lines([("notify", "nothing"), command])
+        case let level?: lines([("notify", "\(sanitised(level)) messages"), command])
+        }
     }
 
     /// A part of a file that is here.

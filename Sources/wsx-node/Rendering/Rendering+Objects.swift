@@ -29,10 +29,10 @@ extension Rendering {
         case .memberRole: "\(shown(value["name"])) is now \(withArticle(value["role"]))\n"
         case .removedMember: removed(value)
         case .deletedMessage: deletedMessage(value)
+        case .removedPeer: removedPeer(value)
         case .backup: backup(value)
         case .policy: policy(value)
         case .notice: notice(value)
-        case .nodeCommand: nodeCommand(value)
         default: nil
         }
     }
@@ -180,6 +180,13 @@ extension Rendering {
     private func networkState(_ network: JSONValue) -> String {
         if network["failure"]?.stringValue != nil { return shown(network["failure"]) }
         return network["suspended"] == true ? "suspended" : "on"
+    }
+
+    /// By name if there is one, else by address.
+    private func removedPeer(_ peer: JSONValue) -> String {
+        let name = peer["name"]?.stringValue ?? peer["member"]?["name"]?.stringValue
+        let called = [name, peer["address"]?.stringValue].compactMap { $0.map(sanitised) }
+        return "removed \(called.isEmpty ? shortID(peer["id"]) : called.joined(separator: ", "))\n"
     }
 
     private func channelRoles(_ channel: JSONValue) -> String {

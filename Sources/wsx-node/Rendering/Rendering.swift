@@ -94,8 +94,6 @@ struct Rendering {
             return flowed(phrase(result))
         case .deviceLink where !isPlain && result["link"] != nil:
             return flowed(deviceLink(result))
-        case .changedPeer where !isPlain && method == "peer.remove":
-            return flowed(removedPeer(result))
         case .leftWorkspace where !isPlain:
             return flowed("left \(shown(result["name"])); you can still read it here\n")
         case .forgottenWorkspace where !isPlain:
@@ -158,13 +156,6 @@ struct Rendering {
         return "\(people), \(TimeText.words(minutes)), role \(shown(invite["role"]))\(channels)"
             + "\(approval)\n"
             + "  link  \(shown(invite["link"]))\n" + delivery(invite)
-    }
-
-    /// By name if there is one, else by address.
-    private func removedPeer(_ peer: JSONValue) -> String {
-        let name = peer["name"]?.stringValue ?? peer["member"]?["name"]?.stringValue
-        let called = [name, peer["address"]?.stringValue].compactMap { $0.map(sanitised) }
-        return "removed \(called.isEmpty ? shortID(peer["id"]) : called.joined(separator: ", "))\n"
     }
 
     private func deviceLink(_ link: JSONValue) -> String {

@@ -33,7 +33,7 @@ struct `The words that somebody typed` {
 }
 
 struct `A failure of a command line` {
-    @Test(arguments: [
+    private static let refused: [(line: [String], says: String)] = [
         (line: ["log", "general", "-n", "101"], says: "'-n' must be an integer, 1 to 100"),
         (["log", "general", "--limit", "101"], "'--limit' must be an integer, 1 to 100"),
         (["message", "show", "m_abc"], "the message must be an id, `m_…`, or at least its first"),
@@ -47,7 +47,7 @@ struct `A failure of a command line` {
             "which channel? to whom?\nhint: usage: wsx-node channel transfer"
         ),
         (["channel", "transfer", "plans"], "wsx-node: to whom?\n"),
-        (["device", "rename", "phone"], "wsx-node: which name?\n"),
+        (["device", "rename", "my phone"], "wsx-node: which name?\n"),
         (
             ["media", "set"],
             "which kind? image, audio, video, other or all; which policy? manual, "
@@ -64,7 +64,9 @@ struct `A failure of a command line` {
         (["message", "react", "👍", "last"], "wrong order: the message comes first"),
         (["policy", "set", "join", "maybe"], "'join' must be one of `closed`, `request`, `open`"),
         (["policy", "set", "--join", "maybe"], "'--join' must be one of `closed`"),
-    ])
+    ]
+
+    @Test(arguments: refused)
     func `names what was typed`(_ row: (line: [String], says: String)) {
         let io = MemoryIO()
         #expect(Program.run(arguments: row.line, environment: [:], io: io) == 2)

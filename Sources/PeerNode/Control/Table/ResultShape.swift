@@ -150,8 +150,10 @@ extension Command {
         case requests
         /// Peers.
         case peers
-        /// A peer that was added or removed.
+        /// A peer that was added.
         case changedPeer
+        /// A peer that was removed.
+        case removedPeer
         /// How far peers are behind.
         case syncs
         /// Whether the network is in use.
@@ -160,10 +162,8 @@ extension Command {
         case preferences
         /// Who may join, invite and verify.
         case policy
-        /// What somebody is notified about.
+        /// What somebody is notified about, and the command that a node runs for something.
         case notice
-        /// The command that a node runs for something.
-        case nodeCommand
         /// A backup that was made, verified or restored.
         case backup
 

@@ -45,7 +45,7 @@ enum NoticeCommandTable {
                     "notify command ''",
                 ]),
             "Make this node run a command for each notification.",
-            parameters: [command], result: "notice command", shape: .nodeCommand,
+            parameters: [command], result: "notice command", shape: .notice,
             effect: .reads, scope: .node,
             example: ["command": "exit 0"],
             run: .answer { (call) throws(NodeError) in

@@ -75,8 +75,7 @@ extension Command {
     }()
 
     private static let backupRestore = {
-        let path = Parameter.text("path", "The backup file.", bytes: 1...4_096)
-            .called("backup")
+        let path = Parameter.text("path", "The backup file.", bytes: 1...4_096).called("backup")
         let force = Parameter.flag(
             "force", "Move what is in the home to a folder next to it, then restore.")
         return Command(

@@ -57,7 +57,7 @@ extension Command {
             line: CommandLineForm(
                 "peer remove", ["peer"], examples: ["peer remove 192.168.1.20:29790"]),
             "Forget a peer's address and close its link.",
-            parameters: [peer], result: "peer", shape: .changedPeer, effect: .writes, scope: .node,
+            parameters: [peer], result: "peer", shape: .removedPeer, effect: .writes, scope: .node,
             failures: [.notFound], example: ["peer": "192.168.1.20:29790"],
             run: .answer { (call) throws(NodeError) in
                 try call.node.network.removePeer(call[peer], call.scope)

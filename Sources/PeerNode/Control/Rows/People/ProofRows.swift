@@ -135,7 +135,7 @@ enum ProofCommandTable {
                 "mail command", ["command"],
                 examples: ["mail command 'msmtp -t'", "mail command ''"]),
             "Set what sends letters from this node: verification codes and invites.",
-            parameters: [command], result: "mail command", shape: .nodeCommand,
+            parameters: [command], result: "mail command", shape: .notice,
             effect: .reads, scope: .node,
             example: ["command": "exit 0"],
             run: .answer { (call) throws(NodeError) in
