@@ -194,7 +194,8 @@ struct Completion {
         var shape = parameter.shape
         if case .list(let element, _) = shape { shape = element }
         switch shape {
-        case .choice(let words): return words.map { Candidate(word: $0) }
+        case .choice(let words):
+            return words.map { Candidate(word: ParameterShape.spoken($0)) }
         case .channel: return channels
         case .member: return names(.members)
         case .workspace: return names(.workspaces)

@@ -59,7 +59,7 @@ struct `Completing a command line` {
         Row("device rename ", ["d_1"]), Row("peer remove ", ["d_2"]),
         Row("member role @Mina a", ["admin"]), Row("completion ", ["bash", "zsh", "fish"]),
         Row("up --announce ", ["on", "off"]), Row("help read ", ["mark", "status"]),
-        Row("help htt", ["http"]),
+        Row("help htt", ["http"]), Row("presence set a", ["away"]),
         Row("rpc message.s", ["message.send", "message.star"]),
         Row("rpc --describe home", ["home.get"]),
         Row("config get net.", ["net.listen", "net.announce", "net.peers", "net.metered"]),
