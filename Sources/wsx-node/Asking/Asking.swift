@@ -19,39 +19,20 @@ struct Asking: SessionPart {
         var word: String?
     }
 
-    /// Asks a person before an irreversible command. Scripts are not asked; for the most severe
-    /// commands they must pass `--yes`.
+    /// Gets the yes that an irreversible command needs, as `consent` says.
+    ///
+    /// - Throws: exit status 2 after a no, or if nobody may be asked.
     func ask(before command: Command, _ parameters: JSONObject) throws(NodeError) {
-        guard !globals.yes else { return }
-        let isAsked = io.isInputTerminal && !globals.noInput
-        guard isAsked || isSevere(command, parameters) else { return }
-        guard let question = try question(before: command, parameters) else { return }
-        guard isAsked else {
-            let why =
-                globals.noInput
-                ? "--no-input forbids the question" : "this is not a terminal"
-            throw NodeError(
-                .badRequest, "this needs confirmation, and \(why)",
-                hint: "add --yes to confirm", reason: "usage",
-                fields: [.init(name: "yes", reason: ParameterMismatch.missing.rawValue)])
+        let consent = consent(isSevere: command.line?.question?.isSevere == true)
+        guard consent != .given, let question = try question(before: command, parameters) else {
+            return
         }
+        guard consent == .asked else { throw unconfirmed }
         let answer = io.ask(question.text) ?? ""
         let isMeant =
             question.word.map { $0 == answer } ?? ["y", "yes"].contains(answer.lowercased())
         guard isMeant else {
             throw .usage("nothing was \(question.undone)")
-        }
-    }
-
-    /// Whether a script must pass `--yes`.
-    private func isSevere(_ command: Command, _ parameters: JSONObject) -> Bool {
-        switch command.line?.question {
-        case .deletesWorkspace: true
-        case .logsOut: parameters["wipe"]?.stringValue ?? "none" != "none"
-        case .removesPassphrase: parameters["remove"]?.boolValue == true
-        case .deletesMessage: parameters["undo"]?.boolValue != true
-        case .purgesNote: parameters["purge"]?.boolValue == true
-        default: false
         }
     }
 
@@ -193,7 +174,8 @@ struct Asking: SessionPart {
             message["deleted"]?.isNull != false
         else { return nil }
         let isOwn = message["self"]?.boolValue == true
-        guard !isOwn || (io.isInputTerminal && !globals.noInput) else { return nil }
+        // What you take back is yours: severe is only the deletion of what others said.
+        guard !isOwn || io.isInputTerminal else { return nil }
         if !isOwn, try !mayDeleteOthers(message) { return nil }
         return yes("Delete \(rendering.summary(message)) for everyone?", "deleted")
     }

@@ -172,8 +172,8 @@ struct Starting: SessionPart {
     private func askBeforeAnother(
         _ name: String, _ client: inout ControlClient
     ) throws(NodeError) {
-        guard io.isInputTerminal, io.isOutputTerminal, !globals.noInput, !globals.yes
-        else { return }
+        let consent = consent(isSevere: false)
+        guard io.isOutputTerminal, consent != .given else { return }
         let page = try client.call("workspace.list", ["limit": 100])
         let others = (page["items"]?.arrayValue ?? []).filter { $0["state"] == "member" }
             .map { rendering.fitting(sanitised($0["name"]?.stringValue ?? "")) }
@@ -183,6 +183,7 @@ struct Starting: SessionPart {
             waiting = Self.requestsThatWait(try client.call("node.status", [:])).first
         }
         guard !others.isEmpty || waiting != nil else { return }
+        guard consent == .asked else { throw unconfirmed }
         let place =
             waiting.map { $0.prefix(1).uppercased() + sanitised(String($0.dropFirst())) }
             ?? "You are in \(others.prefix(5).joined(separator: ", "))"

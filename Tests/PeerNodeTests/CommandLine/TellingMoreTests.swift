@@ -119,6 +119,10 @@ struct `Besides an answer` {
             question: "Erase all messages on this device? What others have comes back later."
                 + " [y/N] ",
             call: "logOut", needsYes: true),
+        Severe(
+            words: ["note", "delete", "List", "--in", "general", "--purge"],
+            question: "Erase all of the note List everywhere? It cannot be undone. [y/N] ",
+            call: "note delete", needsYes: true),
     ]
 
     @Test(arguments: severe)
@@ -146,11 +150,15 @@ struct `Besides an answer` {
         #expect(run(row.yes).isDone)
         let sure = run(nil, ["--yes"])
         #expect(sure.isDone && !sure.io.errors.contains("?"))
-        #expect(run(nil, ["--no-input"]).isDone == !row.needsYes)
-        #expect(run(nil, ["--no-input"]).io.errors.contains("--no-input") == row.needsYes)
-        let script = run(nil, isTerminal: false)
-        #expect(script.isDone == !row.needsYes)
-        #expect(script.io.errors.contains("--yes") == row.needsYes, "\(script.io.errors)")
+        // No question is no yes.
+        let silent = run("y", ["--no-input"])
+        #expect(!silent.isDone && silent.io.errors.contains("--no-input"), "\(silent.io.errors)")
+        #expect(run(nil, ["--no-input", "--yes"]).isDone)
+        for more in [[], ["--no-input"]] {
+            let script = run(nil, more, isTerminal: false)
+            #expect(script.isDone == !row.needsYes)
+            #expect(script.io.errors.contains("--yes") == row.needsYes, "\(script.io.errors)")
+        }
     }
 
     @Test func `a request is approved by the beginning of a name, once that is confirmed`() throws {

@@ -93,6 +93,22 @@ struct `On a terminal` {
         #expect(pipe.output == "restored\n")
     }
 
+    @Test func `a question that may not be asked is no yes`() {
+        let id = "m_01hx9t4c000000000000000000"
+        for (isSelf, isTerminal, status) in [
+            (true, true, Int32(2)), (false, true, 2), (true, false, 0), (false, false, 2),
+        ] {
+            let io = MemoryIO()
+            io.isInputTerminal = isTerminal
+            io.node?.ownRole = "admin"
+            io.node?.changesMessage = { $0.isSelf = isSelf }
+            #expect(io.run("message", "delete", id, "--no-input") == status, "\(io.errors)")
+            let isDone = io.node?.asked.last == "deleteMessage \(id) false"
+            #expect(isDone == (status == 0))
+            #expect(io.errors.contains("hint: add --yes to confirm") == (status == 2))
+        }
+    }
+
     @Test func `sending waits a moment to tell who holds it, and for no longer`() {
         let io = terminal()
         #expect(io.run("send", "general", "hi") == 0)

@@ -42,6 +42,12 @@ extension Manual {
         Write channels as general or c_ID, and people as @Mina or u_ID. Where a channel is \
         expected, @Mina means your direct messages with Mina. The beginning of an id is enough.
         """,
+        """
+        On a terminal it asks before it does what cannot be undone; --no-input refuses that \
+        instead, and --yes answers yes. In a script nothing is asked, and only what destroys \
+        something permanently needs --yes: a workspace, what others wrote, a purged note, this \
+        home, the passphrase.
+        """,
     ]
 
     /// What the exit status tells, as scripts rely on it.

@@ -172,6 +172,18 @@ extension CommandLineForm {
         case logsOut
         /// Changing the passphrase, where it is removed.
         case removesPassphrase
+
+        /// Whether a script, too, has to say `--yes`: it destroys for good what belongs to others
+        /// as well, or what protects this home and brings it back.
+        public var isSevere: Bool {
+            switch self {
+            case .deletesWorkspace, .deletesMessage, .purgesNote, .logsOut, .removesPassphrase:
+                true
+            case .transfersWorkspace, .transfersChannel, .leavesWorkspace, .forgetsWorkspace,
+                .deletesChannel, .removesMember, .revokesDevice:
+                false
+            }
+        }
     }
 
     /// Who may do something irreversible. The node decides; this spares a question to everybody
