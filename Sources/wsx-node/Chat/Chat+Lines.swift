@@ -43,17 +43,20 @@ extension Chat {
         }
     }
 
-    /// Deletes a message; one of someone else only when asked twice.
+    /// Deletes a message. The yes that this needs (`consent`) is the same line once more.
     private func delete(_ id: String) throws(NodeError) {
         let message = room.messages[id]
-        if let message, message["self"] != true, outbox.doomed != id {
+        let isOwn = message?["self"] == true
+        switch session.consent(isSevere: !isOwn) {
+        case .refused: throw session.unconfirmed
+        case .asked where outbox.doomed != id:
             outbox.doomed = id
-            return remark(
-                "! this deletes \(rendering.summary(message)) for everyone; repeat it to confirm")
+            let what = message.map { rendering.summary($0) } ?? "a message"
+            return remark("! this deletes \(what) for everyone; repeat it to confirm")
+        case .asked, .given: outbox.doomed = nil
         }
-        outbox.doomed = nil
         _ = try call("message.delete", ["message": .string(id)])
-        guard message?["self"] != true else { return }
+        guard !isOwn else { return }
         remark(rendering.hints.text("undo: wsx-node message delete \(id) --undo"))
     }
 

@@ -51,7 +51,9 @@ enum ChatLine: Equatable {
             summary: "reply to a message; without TEXT, show its thread"),
         Word(word: "react", form: "MSG EMOJI", summary: "react to a message"),
         Word(word: "edit", form: "TEXT", summary: "edit your last message"),
-        Word(word: "delete", form: "[MSG]", summary: "delete your last message, or that one"),
+        Word(
+            word: "delete", form: "[MSG]",
+            summary: "delete your last message, or that one; type it twice"),
         Word(
             word: "who", form: "[MSG]",
             summary: "show who is in the channel, or which devices hold MSG"),

@@ -18,7 +18,7 @@ extension Chat {
         var unsent: [JSONObject] = []
         /// Messages sent from here, until their events arrive.
         var awaited = AwaitedEvents()
-        /// Someone else's message that was just asked to be deleted, once.
+        /// The message that was just asked to be deleted, once.
         var doomed: String?
         /// A message that looks like a shell command, held back once.
         var doubted: String?

@@ -53,6 +53,35 @@ struct `A conversation, and what is elsewhere` {
         #expect(drawn[3].contains("third"), "\(drawn[3])")
     }
 
+    /// Your own too: it is erased at once. `--yes` is the yes, and `--no-input` is none.
+    @Test(
+        arguments: [
+            (true, [], [0, 0, 1]), (false, [], [0, 0, 1]), (true, ["--yes"], [0, 1, 2]),
+            (true, ["--no-input"], [0, 0, 0]),
+        ] as [(isSelf: Bool, flags: [String], counts: [Int])])
+    func `deletes a message when that is said twice`(
+        _ row: (isSelf: Bool, flags: [String], counts: [Int])
+    ) throws {
+        let (io, keyboard) = world()
+        let node = try #require(io.node)
+        node.changesMessage = { $0.isSelf = row.isSelf }
+        var counts: [Int] = []
+        func note(_ line: String) -> (String) -> String {
+            { drawn in
+                counts.append(node.asked.count { $0.hasPrefix("deleteMessage ") })
+                if counts.count == 2, row.flags.isEmpty {
+                    #expect(drawn.contains("! this deletes"), "\(drawn)")
+                }
+                return line
+            }
+        }
+        keyboard.steps = [note("/delete 1\r"), note("/delete 1\r"), note("")]
+        let arguments = ["chat", "general"] + row.flags
+        let status = Program.run(arguments: arguments, environment: ["TERM": "xterm"], io: io)
+        #expect(status == 128 + 15 && keyboard.steps.isEmpty)
+        #expect(counts == row.counts)
+    }
+
     /// Someone who takes this window for a shell does not mean to tell everybody.
     @Test func `takes a line for the shell for a slip, once`() throws {
         let (io, keyboard) = world()

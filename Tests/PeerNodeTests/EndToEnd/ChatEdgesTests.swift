@@ -94,8 +94,7 @@ extension TerminalEndToEnd {
             #expect(chat.end() == 0)
         }
 
-        @Test func `deletes what others said only when asked twice, and says the way back`() throws
-        {
+        @Test func `deletes only when asked twice, and says the way back`() throws {
             let (mina, joon) = try TerminalEndToEnd.`A conversation on a terminal`.twoPeople()
             let chat = try terminal(mina)
             #expect(chat.shows("#general>"))

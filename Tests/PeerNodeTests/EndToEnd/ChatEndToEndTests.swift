@@ -101,6 +101,8 @@ extension TerminalEndToEnd {
             chat.type("//no command\r")
             #expect(chat.shows("  /no command"))
             chat.type("/delete\r")
+            #expect(chat.shows("! this deletes '/no command'"), "\(chat.screen.text)")
+            chat.type("/delete\r")
             #expect(chat.shows("✗ Mina deleted their message from"))
             chat.type("/joim x\r")
             #expect(chat.shows("did you mean /join?"))
