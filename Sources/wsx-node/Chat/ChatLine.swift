@@ -80,7 +80,13 @@ enum ChatLine: Equatable {
         Word(word: "away", form: "[TEXT]", summary: "set your status to away"),
         Word(word: "back", form: "", summary: "set your status to online"),
         Word(word: "leave", form: "", summary: "leave the channel"),
-        Word(word: "quit", form: "", summary: "quit the chat; so does ctrl-D"),
+        Word(word: "quit", form: "", summary: "quit the chat; so do /exit, /q and ctrl-D"),
+    ]
+
+    /// Commands by the names that they have in other chats, and the command that each means.
+    static let otherNames: [(typed: String, word: String)] = [
+        ("exit", "quit"), ("q", "quit"), ("bye", "quit"), ("part", "leave"), ("names", "who"),
+        ("query", "dm"), ("h", "help"), ("?", "help"),
     ]
 
     /// - Parameter line: the whole line as typed.
@@ -98,7 +104,8 @@ enum ChatLine: Equatable {
             self = .say(String(rest))
             return
         }
-        let (word, arguments) = ArgumentText.parted(String(rest))
+        let (typed, arguments) = ArgumentText.parted(String(rest))
+        let word = Self.otherNames.first { $0.typed == typed }?.word ?? typed
         self = Self.command(word, arguments)
     }
 
@@ -136,7 +143,9 @@ enum ChatLine: Equatable {
         if let known = words.first(where: { $0.word == word }) {
             return "usage: /\(known.word) \(known.form)"
         }
-        let near = Similarity.nearest(to: word, in: words.map(\.word))
+        // A mistyped `/exit` is no `/edit`, which rewrites a message.
+        let names = words.map(\.word) + otherNames.map(\.typed).filter { $0.utf8.count > 3 }
+        let near = Similarity.nearest(to: word, in: names)
         let advice = near.map { "did you mean /\($0)?" } ?? "/help lists them."
         return
             "unknown command \(NodeError.quoted("/" + word)); \(advice) "

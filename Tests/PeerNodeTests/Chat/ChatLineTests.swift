@@ -29,7 +29,8 @@ struct `A line of a conversation` {
 
     @Test(arguments: [
         (line: "/remind last", says: "usage: /remind MSG WHEN"),
-        ("/joim #a", "did you mean /join?"), ("/whois waves", "/help lists them."),
+        ("/joim #a", "did you mean /join?"), ("/exitt", "did you mean /exit?"),
+        ("/query", "usage: /dm @NAME"), ("/whois waves", "/help lists them."),
         ("/join", "usage: /join #CHANNEL"), ("/react last", "usage: /react MSG EMOJI"),
         ("/thread", "usage: /thread MSG [TEXT]"), ("/edit", "usage: /edit TEXT"), ("/", "/help"),
     ])
@@ -41,6 +42,18 @@ struct `A line of a conversation` {
             return
         }
         #expect(sentence.contains(row.says), "\(sentence)")
+    }
+
+    @Test func `may be called as in other chats`() {
+        for (typed, line) in [
+            ("/exit", ChatLine.quit), ("/q", .quit), ("/bye", .quit), ("/names", .who(nil)),
+            ("/part", .more(.leave)), ("/query @Joon", .direct("@Joon")), ("/?", .help),
+        ] {
+            #expect(ChatLine(typed) == line, "\(typed)")
+        }
+        let words = Set(ChatLine.words.map(\.word))
+        #expect(ChatLine.otherNames.allSatisfy { words.contains($0.word) })
+        #expect(words.isDisjoint(with: ChatLine.otherNames.map(\.typed)))
     }
 
     @Test func `is explained word by word`() {
