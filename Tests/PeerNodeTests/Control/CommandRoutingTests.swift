@@ -161,6 +161,7 @@ struct `A method` {
         Row("message.star", ["message": "m_000000"], "star m_000000 true"),
         Row("message.unstar", ["message": "m_000000"], "star m_000000 false"),
         Row("message.list", ["starred": true, "limit": 5], "starred 5"),
+        Row("message.list", [:], "starred 100"),
         Row(
             "reminder.create", ["message": "m_000000", "at": 5],
             "remind message m_000000 5 -"),
@@ -306,12 +307,11 @@ struct `A method` {
 
     @Test func `lists messages that are starred, and reminds of one thing`() throws {
         let node = TableNode()
-        for given: JSONObject in [[:], ["starred": false]] {
-            let error = #expect(throws: NodeError.self) {
-                _ = try run("message.list", given, on: node)
-            }
-            #expect(error?.fields == [.init(name: "starred", reason: "missing")])
+        let refusal = #expect(throws: NodeError.self) {
+            _ = try run("message.list", ["starred": false], on: node)
         }
+        #expect(
+            refusal?.fields == [.init(name: "starred", reason: ParameterMismatch.form.rawValue)])
         for given: JSONObject in [
             ["at": 5], ["at": 5, "message": "m_000000", "channel": "general"],
         ] {

@@ -35,10 +35,13 @@ extension Command {
     }
 
     private static let messageList = {
+        // Nothing else can be listed yet, so nobody has to say it.
         let starred = Parameter.flag("starred", "The messages that you have starred.")
+            .defaulting(to: true)
         return Command(
             "message.list",
-            line: CommandLineForm("message list", examples: ["message list --starred"]),
+            line: CommandLineForm(
+                "message list", examples: ["message list", "message list -n 10"]),
             "List messages you starred, the latest star first.",
             parameters: [starred, limit, cursor], result: "list of message",
             shape: .starredMessages, emptiness: "nothing starred", effect: .reads,
@@ -47,10 +50,9 @@ extension Command {
                 guard call[starred] else {
                     throw NodeError(
                         .badRequest, "which messages?",
-                        hint: "wsx-node message list --starred, or wsx-node log CHANNEL",
+                        hint: "wsx-node message list lists starred ones, wsx-node log CHANNEL all",
                         reason: "control.bad_param",
-                        fields: [.init(name: "starred", reason: ParameterMismatch.missing.rawValue)]
-                    )
+                        fields: [.init(name: "starred", reason: ParameterMismatch.form.rawValue)])
                 }
                 return .reply(
                     try call.node.marks.starredMessages(call.page, call.scope)
