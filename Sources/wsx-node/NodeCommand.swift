@@ -41,8 +41,15 @@ enum NodeCommand {
         return settings
     }
 
-    /// Whether a daemon could start with these settings.
+    /// Whether a daemon could start with these settings, and a new identity have the name in them.
     static func check(_ file: ConfigFile) throws(NodeError) {
+        if let name = try? file.text(of: "name") {
+            do throws(TextProblem) { _ = try CheckedName(authored: name) } catch {
+                throw .badConfiguration(
+                    "name: \(NodeError.quoted(name)) cannot be a name",
+                    hint: error.description)
+            }
+        }
         _ = try loopOptions(nil, file)
         _ = try logLevel(nil, file, [:])
         _ = try notices(file)

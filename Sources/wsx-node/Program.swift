@@ -186,6 +186,7 @@ struct Session: SessionPart {
     }
 
     private func settings(_ command: Command) throws(NodeError) {
+        do { try command.check(scan.values) } catch { throw usage(error, command) }
         let path = try paths().configuration
         if command.flow == .settingsPath { return tell("path", path) }
         var file = try ConfigFile(io.readFile(path) ?? [])
@@ -199,6 +200,7 @@ struct Session: SessionPart {
             try NodeCommand.check(file)
             try io.replaceFile(path, with: file.bytes)
             if globals.json { tell("value", try file.text(of: setting), of: setting) }
+            if setting == "name" { try tellNameKept(value) }
         default:
             for (name, value) in file.settings {
                 if globals.json {
@@ -208,6 +210,18 @@ struct Session: SessionPart {
                 }
             }
         }
+    }
+
+    /// The setting names a new identity. Says so where there is one already.
+    private func tellNameKept(_ name: String) throws(NodeError) {
+        let paths = try paths()
+        let home = HomeFolder(data: paths.data, socket: paths.socket)
+        guard io.exists(home.identity), !globals.json, !globals.plain, !globals.quiet else {
+            return
+        }
+        let how = rendering.hints.text(
+            "wsx-node profile set --name \(NodeError.shellWord(sanitised(name)))")
+        io.tell("note: that is for a new identity; to change your name: \(how)\n")
     }
 
     /// Prints one text as the answer: bare for people and shells, as an object with `--json`.

@@ -86,6 +86,13 @@ struct ConfigFile {
         }
     }
 
+    /// A name typed at a command: the file is valid, so this is a mistake of the command line.
+    private static func mistyped(_ name: String) -> NodeError {
+        .usage(
+            "unknown setting \(NodeError.quoted(name))",
+            hint: unknown(name, line: nil).hint)
+    }
+
     private static func unknown(_ name: String, line: Int?) -> NodeError {
         .badConfiguration(
             "unknown setting \(NodeError.quoted(name))", line: line,
@@ -95,10 +102,7 @@ struct ConfigFile {
     /// The value of a setting, strings without quotes.
     func text(of name: String) throws(NodeError) -> String {
         guard Self.known.contains(where: { $0.name == name }) else {
-            // The file is valid, so the name on the command line is wrong.
-            throw .usage(
-                "unknown setting \(NodeError.quoted(name))",
-                hint: Self.unknown(name, line: nil).hint)
+            throw Self.mistyped(name)
         }
         guard let value = settings.first(where: { $0.name == name })?.value else {
             throw NodeError(
@@ -115,12 +119,14 @@ struct ConfigFile {
 
     /// Changes a setting in its line, keeping the comment, or adds it to its section.
     mutating func set(_ name: String, to given: String) throws(NodeError) {
-        let kind = Self.known.first { $0.name == name }?.kind
+        guard let kind = Self.known.first(where: { $0.name == name })?.kind else {
+            throw Self.mistyped(name)
+        }
         let value =
             switch kind {
             case .text: JSONValue.string(ConfigLine.text(given) ?? given).text
             case .flag: Self.switches[given] ?? given
-            case .list, nil: given
+            case .list: given
             }
         try Self.check(name, value, line: nil)
         if let index = lineOf[name] {

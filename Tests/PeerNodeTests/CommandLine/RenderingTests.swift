@@ -203,7 +203,39 @@ struct `The settings file` {
         #expect(io.run("config", "get", "net.listen", environment: environment) == 0)
         #expect(io.run("config", "path", environment: environment) == 0)
         #expect(io.output == "[::]:1\n/h/config.toml\n")
-        #expect(io.run("config", "set", "net.lisen", "x", environment: environment) == 78)
+        #expect(io.run("config", "set", "net.lisen", "x", environment: environment) == 2)
+        #expect(io.run("config", "get", "net.lisen", environment: environment) == 2)
         #expect(io.run("config", "get", "name", environment: environment) == 5)
+    }
+
+    @Test func `is not changed by half a command, nor to a name that nobody can have`() {
+        let io = MemoryIO()
+        let environment = ["WSX_NODE_HOME": "/h"]
+        for (words, question) in [
+            (["set", "name"], "which value?"), (["set"], "which setting?"),
+            (["get"], "which setting?"),
+        ] {
+            io.errors = ""
+            let status = Program.run(
+                arguments: ["config"] + words, environment: environment, io: io)
+            #expect(status == 2 && io.errors.contains(question), "\(io.errors)")
+            #expect(io.errors.contains("hint: usage: wsx-node config "), "\(io.errors)")
+        }
+        for name in ["", " ", "Mi\u{1B}na", String(repeating: "a", count: 200)] {
+            #expect(io.run("config", "set", "name", name, environment: environment) == 78)
+        }
+        #expect(io.files.isEmpty)
+        #expect(io.run("config", "set", "mail.command", "", environment: environment) == 0)
+        #expect(io.output.isEmpty)
+    }
+
+    @Test func `says that the name in it is for a new identity`() {
+        let io = MemoryIO()
+        let environment = ["WSX_NODE_HOME": "/h"]
+        #expect(io.run("config", "set", "name", "Zed", environment: environment) == 0)
+        #expect(io.errors.isEmpty)
+        io.files["/h/identity/device.key"] = []
+        #expect(io.run("config", "set", "name", "Zed", environment: environment) == 0)
+        #expect(io.errors.contains("wsx-node profile set --name Zed"), "\(io.errors)")
     }
 }
