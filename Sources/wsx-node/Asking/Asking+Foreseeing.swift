@@ -119,6 +119,28 @@ extension Asking {
         return devices
     }
 
+    /// The device of someone else that an id names, or the beginning of one, and its person. The
+    /// node takes nothing shorter for it.
+    ///
+    /// - Returns: `nil` if nobody in the workspace has such a device.
+    func foreignDevice(
+        _ wanted: String, _ parameters: JSONObject
+    ) throws(NodeError) -> (owner: JSONValue, device: JSONValue)? {
+        guard wanted.hasPrefix("d_"), wanted.utf8.count >= 2 + ReferenceResolver.prefixLengthMin
+        else { return nil }
+        var given = JSONObject()
+        given["workspace"] = parameters["workspace"]
+        let people = try every("member.list", given).filter { $0["self"] != true }
+        for person in people {
+            given["member"] = person["id"] ?? .null
+            let device = try every("device.list", given).first {
+                $0["id"]?.stringValue?.utf8.starts(with: wanted.utf8) == true
+            }
+            if let device { return (person, device) }
+        }
+        return nil
+    }
+
     /// The devices that match an id, a part of one, or a name.
     static func devices(_ wanted: String, among all: [JSONValue]) -> [JSONValue] {
         let named = all.filter {

@@ -150,18 +150,25 @@ struct Asking: SessionPart {
     private func aboutRevoking(_ parameters: JSONObject) throws(NodeError) -> Question? {
         let wanted = parameters["device"]?.stringValue ?? ""
         let found = Self.devices(wanted, among: try ownDevices(parameters))
-        guard let device = found.first else {
-            // Another member's device is named by its id, and only admins may revoke it.
-            let role = try workspaceObject(parameters)["role"]
-            guard wanted.hasPrefix("d_"), role == "owner" || role == "admin" else { return nil }
-            return yes(
-                "Revoke \(rendering.fitting(sanitised(wanted)))? It can never come back.", "done")
+        guard found.isEmpty else {
+            guard found.count == 1, let device = found.first, device["self"] != true else {
+                return nil
+            }
+            return aboutRevoking(device, of: "")
         }
-        guard found.count == 1, device["self"] != true, device["revoked"] != true else {
-            return nil
-        }
+        // Another member's device is named by its id, and only admins may revoke it.
+        let role = try workspaceObject(parameters)["role"]
+        guard role == "owner" || role == "admin",
+            let other = try foreignDevice(wanted, parameters)
+        else { return nil }
+        return aboutRevoking(other.device, of: "\(shown(other.owner["name"]))'s ")
+    }
+
+    private func aboutRevoking(_ device: JSONValue, of owner: String) -> Question? {
+        guard device["revoked"] != true else { return nil }
         let added = " (added \(rendering.momentInSentence(device["added_at"])))"
-        return yes("Revoke \"\(shown(device["name"]))\"\(added)? It can never come back.", "done")
+        let name = "\(owner)\"\(shown(device["name"]))\""
+        return yes("Revoke \(name)\(added)? It can never come back.", "done")
     }
 
     private func aboutDeletingMessage(_ parameters: JSONObject) throws(NodeError) -> Question? {

@@ -19,7 +19,7 @@ struct ReferenceResolver {
     /// Letters and digits of an id: base32 of 16 bytes.
     static let idLength = 26
     /// The minimum number of letters.
-    private static let prefixLengthMin = 6
+    static let prefixLengthMin = 6
     /// How many pages of one list are searched at most.
     static let pagesMax = 50
     /// How many candidates are listed at most.

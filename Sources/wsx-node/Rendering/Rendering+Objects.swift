@@ -14,7 +14,8 @@ extension Rendering {
             "this device is now linked to \(shown(value["name"]))\n" + identity(value)
         case .recoveredWorkspace: recovered(value, name: nil)
         case .newPhrase: newPhrase(value)
-        case .revokedDevice: devices(value, "revoked")
+        case .revokedDevice:
+            devices(value, value["changed"] == false ? "already revoked:" : "revoked")
         case .renamedDevice: devices(value, "renamed")
         case .network: network(value)
         case .channel: channel(value)

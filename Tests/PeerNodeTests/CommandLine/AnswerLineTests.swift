@@ -168,6 +168,16 @@ struct `An answer for people` {
                 == "revoked phone in acme  d_1\nnot in duo: older\n  wsx-node -w duo x\n")
     }
 
+    @Test func `says of a device that had been revoked before that it was`() {
+        let device: JSONValue = [
+            "id": "d_1", "name": "phone", "changed": false,
+            "workspaces": [["name": "acme", "done": true, "message": .null, "hint": .null]],
+        ]
+        #expect(
+            rendering.text(device, of: "device.revoke")
+                == "already revoked: phone in acme  d_1\n")
+    }
+
     @Test func `says of a device that a phrase vouches for where else it must be revoked`() {
         var device: JSONObject = [
             "id": "d_1", "name": "phone", "certified": true,

@@ -73,7 +73,16 @@ struct `A question` {
         Row(words: ["device", "revoke", "amber"], call: "revokeDevice") { $0.device.isSelf = true },
         Row(words: ["device", "revoke", "nosuch"], call: "revokeDevice") { _ in },
         Row(words: ["device", "revoke", "d_others000"], call: "revokeDevice", role: "member") {
-            _ in
+            $0.foreignDevices = [DeviceObject(id: "d_others000", name: "vm", addedAt: 1)]
+        },
+        Row(words: ["device", "revoke", "d_others000"], call: "revokeDevice") { _ in },
+        Row(words: ["device", "revoke", "d_other"], call: "revokeDevice") {
+            $0.foreignDevices = [DeviceObject(id: "d_others000", name: "vm", addedAt: 1)]
+        },
+        Row(words: ["device", "revoke", "d_others000"], call: "revokeDevice") {
+            var device = DeviceObject(id: "d_others000", name: "vm", addedAt: 1)
+            device.isRevoked = true
+            $0.foreignDevices = [device]
         },
     ]
 
@@ -110,7 +119,8 @@ struct `A question` {
         Row(words: ["member", "remove", "@Joon"], call: "remove", role: "admin") {
             $0.changesMember = { $0.role = "admin" }
         },
-        Row(words: ["device", "revoke", "d_others000"], call: "revokeDevice", role: "admin") { _ in
+        Row(words: ["device", "revoke", "d_others0"], call: "revokeDevice", role: "admin") {
+            $0.foreignDevices = [DeviceObject(id: "d_others000", name: "vm", addedAt: 1)]
         },
     ]
 
@@ -123,6 +133,15 @@ struct `A question` {
         #expect(Program.run(arguments: row.words, environment: [:], io: io) == 2)
         #expect(io.errors.contains("? "), "\(io.errors)")
         #expect(!node.asked.contains { $0.hasPrefix(row.call) }, "\(node.asked)")
+    }
+
+    @Test func `names someone else's device as its person does`() throws {
+        let io = Self.asking("n")
+        let node = try #require(io.node)
+        node.ownRole = "owner"
+        node.foreignDevices = [DeviceObject(id: "d_others000", name: "vm", addedAt: 1)]
+        #expect(io.run("device", "revoke", "d_others000") == 2)
+        #expect(io.errors.hasPrefix("Revoke Mina's \"vm\" (added "), "\(io.errors)")
     }
 
     /// Who can take the channel back differs. A script means what it says.

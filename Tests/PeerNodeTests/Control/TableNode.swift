@@ -66,6 +66,8 @@ final class TableNode: NodeCommands {
     /// The device that is listed first, and those behind it.
     var device = DeviceObject(id: "d_device00", name: "amber", addedAt: 1)
     var moreDevices: [DeviceObject] = []
+    /// The devices of everybody else; the caller's where none are given.
+    var foreignDevices: [DeviceObject]?
     /// What others have added.
     var newDevices: [(member: PersonObject, device: DeviceObject)] = []
     /// Where pages of messages go on.
@@ -249,6 +251,7 @@ final class TableNode: NodeCommands {
         of member: MemberReference?, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<DeviceObject> {
         try note("devices \(page.limit)", scope)
+        if member != nil, let foreignDevices { return Page(foreignDevices) }
         return Page([device] + moreDevices)
     }
     func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
