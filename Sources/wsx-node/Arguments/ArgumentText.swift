@@ -76,7 +76,8 @@ enum ArgumentText {
             guard case .time = parameter.shape, let text = values[parameter.name]?.stringValue
             else { continue }
             let time = TimeText.milliseconds(
-                text, ahead: parameter.isAhead, now: io.now, zone: io.zoneMinutes)
+                text, ahead: parameter.isAhead, dayMinute: parameter.dayMinute, now: io.now,
+                zone: io.zoneMinutes)
             guard let time else {
                 throw NodeError(
                     .badRequest,

@@ -2,24 +2,49 @@ import PeerNode
 
 /// Points in time as people type them, in local time.
 extension TimeText {
-    /// Reads what `Manual.times` explains: `2h` or `1h30m` (ago, or `ahead` from now), `now`, a day
-    /// such as `today` or `monday`, a time of day such as `14:03`, both of them, a date with or
-    /// without a time, in local time or with an offset as in RFC 3339, or milliseconds since 1970.
+    /// Reads what `Manual.times` explains: `2h`, `1h30m` or `5 minutes` (ago, or `ahead` from now,
+    /// where `in` may stand before them), `now`, a day such as `today` or `monday`, a time of day
+    /// such as `14:03` or `2pm`, both of them, a date with or without a time, in local time or with
+    /// an offset as in RFC 3339, or milliseconds since 1970.
     ///
     /// A weekday or a time of day alone means the last one or, with `ahead`, the next one.
+    ///
+    /// - Parameter dayMinute: the minute of the day that a day alone means.
     static func milliseconds(
-        _ text: String, ahead: Bool = false, now: Int64, zone: (Int64) -> Int64
+        _ text: String, ahead: Bool = false, dayMinute: Int64 = 0, now: Int64,
+        zone: (Int64) -> Int64
     ) -> Int64? {
         if text == "now" { return now }
-        if let span = span(Array(text.utf8)) {
+        let isFromNow = ahead && text.lowercased().hasPrefix("in ")
+        let length = isFromNow ? String(text.dropFirst(3)) : text
+        if let span = span(Array((shortened(length, takesArticle: isFromNow) ?? length).utf8)) {
             return ahead ? now + min(span, 1 << 52) : max(0, now - min(span, now))
         }
+        guard !isFromNow else { return nil }
         if let exact = ArgumentText.integer(text) {
             // A number without a unit is not taken for the first weeks of 1970.
             return exact == 0 || exact >= 10_000_000_000 ? exact : nil
         }
-        if let time = spoken(text.lowercased(), ahead, now, zone) { return time }
-        return written(Array(text.utf8), zone)
+        if let time = spoken(text.lowercased(), ahead, dayMinute, now, zone) { return time }
+        return written(Array(text.utf8), dayMinute, zone)
+    }
+
+    /// What people call the units of a span, and their letters.
+    private static let units = [
+        "second": "s", "sec": "s", "minute": "m", "min": "m", "hour": "h", "hr": "h", "day": "d",
+        "week": "w",
+    ]
+
+    /// `5 minutes` as `5m`; `nil` for what is not a span in words.
+    ///
+    /// - Parameter takesArticle: whether `an hour` is one, too.
+    private static func shortened(_ text: String, takesArticle: Bool) -> String? {
+        let words = text.lowercased().split(separator: " ")
+        guard words.count == 2, let count = words.first, let word = words.last else { return nil }
+        guard let unit = units[String(word.hasSuffix("s") ? word.dropLast() : word)] else {
+            return nil
+        }
+        return (takesArticle && ["a", "an"].contains(count) ? "1" : String(count)) + unit
     }
 
     /// `2h`, `1h30m`, `1w2d`: numbers with units, the larger ones first.
@@ -50,9 +75,9 @@ extension TimeText {
 
     /// A day, a time of day, or both.
     private static func spoken(
-        _ text: String, _ ahead: Bool, _ now: Int64, _ zone: (Int64) -> Int64
+        _ text: String, _ ahead: Bool, _ dayMinute: Int64, _ now: Int64, _ zone: (Int64) -> Int64
     ) -> Int64? {
-        let words = text.split(separator: " ").map(String.init)
+        let words = spokenWords(text)
         let today = local(now, zone: zone).day
         guard let first = words.first, words.count <= 2 else { return nil }
         if let clock = clock(first) {
@@ -62,8 +87,23 @@ extension TimeText {
             return fromLocal(minutes: (today + (ahead ? 1 : -1)) * 1_440 + clock, zone)
         }
         guard let day = day(first, ahead, today) else { return nil }
-        guard words.count == 2 else { return fromLocal(minutes: day * 1_440, zone) }
+        guard words.count == 2 else { return fromLocal(minutes: day * 1_440 + dayMinute, zone) }
         return clock(words[1]).map { fromLocal(minutes: day * 1_440 + $0, zone) }
+    }
+
+    /// The words of a text, with `9 am` as one of them, and without an `at` before another word.
+    private static func spokenWords(_ text: String) -> [String] {
+        let typed = text.split(separator: " ").map(String.init)
+        guard typed.last != "at" else { return typed }
+        var words: [String] = []
+        for word in typed where word != "at" {
+            if ["am", "pm"].contains(word), let hour = words.popLast() {
+                words.append(hour + word)
+            } else {
+                words.append(word)
+            }
+        }
+        return words
     }
 
     /// The day since 1970 for a day's name. A weekday never means today.
@@ -77,10 +117,21 @@ extension TimeText {
         return today + distance - 7
     }
 
-    /// `14:03` or `9:30`: minutes of a day.
+    /// `14:03`, `9:30`, `9am` or `9:30pm`: minutes of a day.
     private static func clock(_ word: String) -> Int64? {
-        let bytes = Array(word.utf8)
-        return minutesOfClock((bytes.count == 4 ? [0x30] + bytes : bytes)[...])
+        let isMorning = word.hasSuffix("am")
+        guard isMorning || word.hasSuffix("pm") else {
+            let bytes = Array(word.utf8)
+            return minutesOfClock((bytes.count == 4 ? [0x30] + bytes : bytes)[...])
+        }
+        var bytes = Array(word.utf8.dropLast(2))
+        if !bytes.contains(0x3A) { bytes += [0x3A, 0x30, 0x30] }
+        if bytes.count == 4 { bytes.insert(0x30, at: 0) }
+        // 12am is midnight, and 12pm noon.
+        guard let minutes = minutesOfClock(bytes[...]), (60..<780).contains(minutes) else {
+            return nil
+        }
+        return minutes % 720 + (isMorning ? 0 : 720)
     }
 
     private static func fromLocal(minutes: Int64, _ zone: (Int64) -> Int64) -> Int64 {
@@ -88,14 +139,16 @@ extension TimeText {
     }
 
     /// Reads `2026-11-20`, `2026-11-20 14:03`, `2026-11-20T14:03:05.123Z`, `…+09:00`.
-    private static func written(_ bytes: [UInt8], _ zone: (Int64) -> Int64) -> Int64? {
+    private static func written(
+        _ bytes: [UInt8], _ dayMinute: Int64, _ zone: (Int64) -> Int64
+    ) -> Int64? {
         guard bytes.count >= 10, let year = number(bytes[0..<4]), bytes[4] == 0x2D,
             let month = number(bytes[5..<7]), bytes[7] == 0x2D, let day = number(bytes[8..<10]),
             (1970...9_999).contains(year), (1...12).contains(month), (1...31).contains(day)
         else { return nil }
         var minutes = days(year: year, month: month, day: day) * 1_440
         guard date(ofDay: minutes / 1_440).day == day else { return nil }
-        guard bytes.count > 10 else { return fromLocal(minutes: minutes, zone) }
+        guard bytes.count > 10 else { return fromLocal(minutes: minutes + dayMinute, zone) }
         guard bytes.count >= 16, [0x20, 0x54, 0x74].contains(bytes[10]),
             let clock = minutesOfClock(bytes[11..<16])
         else { return nil }

@@ -27,16 +27,8 @@ extension Chat {
     ///   - about: a message reference as in the help, or `here` for the conversation.
     ///   - words: the time, and the text of the reminder.
     func remind(_ about: String, _ words: String) throws(NodeError) {
-        let (now, zone) = (io.now, io.zoneMinutes)
-        func time(_ text: String) -> Int64? {
-            TimeText.milliseconds(text, ahead: true, now: now, zone: zone)
-        }
-        let (when, text) = Reminding.parted(words) { time($0) != nil }
-        guard let at = time(when) else {
-            throw .usage(
-                "\(NodeError.quoted(when)) is not a time",
-                hint: "for example 2h, 9:00, or tomorrow 9:00")
-        }
+        let (when, text) = Reminding.parted(words) { Reminding.time($0, io) != nil }
+        guard let at = Reminding.time(when, io) else { throw Reminding.noTime(in: words) }
         var given: JSONObject = ["at": .integer(at)]
         if about == "here" {
             given["channel"] = .string(room.id)

@@ -14,6 +14,13 @@ struct Reminding: SessionPart {
         if let inOrder, session.scan.values["at"]?.stringValue.map(isTime) == false {
             throw Self.swapped(inOrder, scan.words)
         }
+        guard let at = session.scan.values["at"]?.stringValue else {
+            let isAbout = ["about", "message", "channel"].contains { scan.values[$0] != nil }
+            throw Self.timeMissing(isAbout ? "when?" : "of what, and when?")
+        }
+        if let words = scan.values["when"]?.stringValue, !isTime(at) {
+            throw Self.noTime(in: words)
+        }
         do throws(NodeError) {
             return try session.callAndPrint(command, try session.parameters(for: command))
         } catch {
@@ -23,6 +30,24 @@ struct Reminding: SessionPart {
             throw Self.swapped(inOrder, scan.words)
         }
     }
+
+    /// Where nobody typed `--at`, its name would explain nothing.
+    private static func timeMissing(_ question: String) -> NodeError {
+        NodeError(
+            .badRequest, question, hint: "such as wsx-node remind general \(examples)",
+            reason: "usage", fields: [.init(name: "at", reason: ParameterMismatch.missing.rawValue)]
+        )
+    }
+
+    /// The failure for words that say no time.
+    static func noTime(in words: String) -> NodeError {
+        NodeError(
+            .badRequest, "\(NodeError.quoted(words)) does not begin with a time",
+            hint: "such as \(examples)", reason: "usage",
+            fields: [.init(name: "when", reason: ParameterMismatch.form.rawValue)])
+    }
+
+    private static let examples = "2h, in 5 minutes, 9am, tomorrow or monday 14:00"
 
     private static func swapped(_ meant: [String], _ words: [String]) -> NodeError {
         .usage(
@@ -50,8 +75,13 @@ struct Reminding: SessionPart {
         return meant
     }
 
-    private func isTime(_ text: String) -> Bool {
-        TimeText.milliseconds(text, ahead: true, now: io.now, zone: io.zoneMinutes) != nil
+    private func isTime(_ text: String) -> Bool { Self.time(text, io) != nil }
+
+    /// The point in time that a text names, as `--at` takes it.
+    static func time(_ text: String, _ io: any ProgramIO) -> Int64? {
+        TimeText.milliseconds(
+            text, ahead: true, dayMinute: ParameterDefinition.morning, now: io.now,
+            zone: io.zoneMinutes)
     }
 
     /// The typed words as parameters of the method.
@@ -74,14 +104,23 @@ struct Reminding: SessionPart {
         return values
     }
 
-    /// A time, which may have two words as in `tomorrow 9:00`, and the rest.
+    /// The most words that a time can have: `tomorrow at 9 am`.
+    private static let timeWordsMax = 4
+
+    /// A time, as many words as there are, and the rest.
+    ///
+    /// - Returns: the first word, if the words do not begin with a time.
     static func parted(
         _ words: String, isTime: (String) -> Bool
     ) -> (time: String, text: String) {
-        let (first, rest) = ArgumentText.parted(words)
-        let (second, text) = ArgumentText.parted(rest)
-        let both = "\(first) \(second)"
-        return !second.isEmpty && isTime(both) ? (both, text) : (first, rest)
+        var (time, text) = ArgumentText.parted(words)
+        var longest = (time: time, text: text)
+        for _ in 1..<timeWordsMax where !text.isEmpty {
+            let (next, rest) = ArgumentText.parted(text)
+            (time, text) = ("\(time) \(next)", rest)
+            if isTime(time) { longest = (time, text) }
+        }
+        return longest
     }
 
     /// How many reminders are due, for the home screen.

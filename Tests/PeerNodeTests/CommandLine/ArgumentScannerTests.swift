@@ -180,6 +180,13 @@ struct `A point in time` {
         ("sat", 1_795_132_800_000 - 3_600_000 - 6 * 86_400_000),
         ("monday tuesday", nil), ("6:00 today", nil), ("25:00", nil), ("someday", nil), (" ", nil),
         ("30", nil), ("0", 0),
+        ("5 minutes", now - 300_000), ("1 hour", now - 3_600_000), ("2 Weeks", now - 1_209_600_000),
+        ("5 am", now - 3_600_000), ("6am", now), ("5:30AM", now - 1_800_000),
+        ("12am", now - 6 * 3_600_000), ("12pm", now - 18 * 3_600_000),
+        ("9:30pm", now - 8 * 3_600_000 - 1_800_000), ("yesterday at 6 am", now - 86_400_000),
+        ("0am", nil), ("13pm", nil), ("9:60am", nil), ("am", nil), ("pm am", nil), ("at", nil),
+        ("today at", nil), ("in 2h", nil), ("x minutes", nil), ("5 fortnights", nil), ("5 s", nil),
+        ("an hour", nil), ("9 minutes ago", nil),
     ]
 
     @Test(arguments: rows)
@@ -202,10 +209,36 @@ struct `A point in time` {
             let time = TimeText.milliseconds(text, ahead: true, now: Self.now, zone: zone)
             #expect(time == Self.now + milliseconds, "\(text)")
         }
+        for (text, milliseconds) in [
+            ("in 5 minutes", 300_000), ("in 2h", 7_200_000), ("In an hour", 3_600_000),
+            ("5 minutes", 300_000), ("9am", 14_400_000), ("at 9 am", 14_400_000),
+            ("tomorrow at 9am", 100_800_000), ("in", nil), ("in tomorrow", nil),
+            ("tomorrow at", nil), ("in a while", nil),
+        ] as [(String, Int64?)] {
+            let time = TimeText.milliseconds(text, ahead: true, now: Self.now, zone: zone)
+            #expect(time == milliseconds.map { Self.now + $0 }, "\(text)")
+        }
         let parameters = ["presence.set", "channel.mute"].map { name in
             Command.methods.first { $0.name == name }?.parameters.first { $0.name == "until" }
         }
         #expect(parameters.allSatisfy { $0?.isAhead == true })
+    }
+
+    /// Nobody wants to be reminded at midnight.
+    @Test(arguments: [
+        ("tomorrow", 28 * 3_600_000), ("sat", 28 * 3_600_000), ("2026-11-21", 28 * 3_600_000),
+        ("tomorrow 05:00", 24 * 3_600_000), ("2026-11-21 05:00", 24 * 3_600_000),
+        ("today", 4 * 3_600_000), ("2h", 2 * 3_600_000),
+    ])
+    func `of a reminder is in the morning if only the day is given`(
+        _ row: (text: String, milliseconds: Int64)
+    ) throws {
+        let command = try #require(Command.methods.first { $0.name == "reminder.create" })
+        let at = try #require(command.parameters.first { $0.name == "at" })
+        let time = TimeText.milliseconds(
+            row.text, ahead: at.isAhead, dayMinute: at.dayMinute, now: Self.now
+        ) { _ in 0 }
+        #expect(time == Self.now + row.milliseconds)
     }
 
     @Test func `is shown by day and clock`() {

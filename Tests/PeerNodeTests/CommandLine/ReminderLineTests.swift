@@ -101,9 +101,13 @@ struct `Stars and reminders for people` {
         ("tomorrow 9:00  two  words", "tomorrow 9:00", "two  words"),
         ("9:00 stand up", "9:00", "stand up"), ("monday notes", "monday", "notes"),
         ("2026-12-24 18:00 presents", "2026-12-24 18:00", "presents"),
-        ("someday soon", "someday", "soon"),
+        ("someday soon", "someday", "soon"), ("in 5 minutes", "in 5 minutes", ""),
+        ("in 5 minutes stand  up", "in 5 minutes", "stand  up"), ("9am notes", "9am", "notes"),
+        ("tomorrow at 9 am call", "tomorrow at 9 am", "call"),
+        ("tomorrow at the desk", "tomorrow", "at the desk"),
+        ("in a while or so", "in", "a while or so"),
     ])
-    func `begin with a time of one word or two`(
+    func `begin with a time of one word or more`(
         _ row: (words: String, time: String, text: String)
     ) {
         let parted = Reminding.parted(row.words) {
@@ -127,6 +131,12 @@ struct `Stars and reminders for people` {
             ["--channel", "general", "--at", "2h", "--text", "notes"],
             #"remind channel name("general") 1795207200000 notes"#
         ),
+        (
+            ["general", "in", "5", "minutes", "stand", "up"],
+            #"remind channel name("general") 1795200300000 stand up"#
+        ),
+        (["m_01hx9t4c", "tomorrow"], "remind message m_01hx9t4c 1795248000000 -"),
+        (["m_01hx9t4c", "--at", "tomorrow"], "remind message m_01hx9t4c 1795248000000 -"),
     ])
     func `are made in as many words as it takes`(_ row: (line: [String], asked: String)) {
         let status = Program.run(arguments: ["remind"] + row.line, environment: [:], io: io)
@@ -135,13 +145,18 @@ struct `Stars and reminders for people` {
         #expect(io.output.hasPrefix("reminder set for today 19:40: y_7k3qm2xa  "), "\(io.output)")
     }
 
-    @Test(arguments: [
-        (line: ["general", "someday"], says: "the time cannot be 'someday'"),
-        (["general"], "when?"), (["general", "a while ago"], "cannot be 'a'"),
-    ])
+    @Test(
+        arguments: [
+            (["general", "someday"], "'someday' does not begin with a time\nhint: such as"),
+            ([], "wsx-node: of what, and when?\nhint: such as wsx-node remind general 2h"),
+            (["general"], "wsx-node: when?\nhint: such as wsx-node remind general 2h"),
+            (["general", "a while ago"], "'a while ago' does not begin with a time"),
+            (["general", "--at", "someday"], "'--at' cannot be 'someday'"),
+        ] as [(line: [String], says: String)])
     func `need a time`(_ row: (line: [String], says: String)) {
         #expect(Program.run(arguments: ["remind"] + row.line, environment: [:], io: io) == 2)
         #expect(io.errors.contains(row.says), "\(io.errors)")
+        #expect(io.errors.contains("--at") == row.line.contains("--at"), "\(io.errors)")
         #expect(io.node?.asked.contains { $0.hasPrefix("remind ") } == false)
     }
 

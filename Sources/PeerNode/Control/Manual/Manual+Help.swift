@@ -101,10 +101,10 @@ extension Manual {
     /// - Parameter ahead: whether it is one to come.
     public static func times(ahead: Bool) -> String {
         """
-        2h or 1h30m (\(ahead ? "from now" : "ago")), 14:03 (the \(ahead ? "next" : "last")), \
-        today, yesterday, tomorrow, monday, 'monday 14:03', 2026-11-20, \
-        '2026-11-20 14:03', 2026-11-20T14:03:00Z, 2026-11-20T14:03:00+09:00, or milliseconds \
-        since 1970
+        2h or 1h30m (\(ahead ? "from now" : "ago")), '\(ahead ? "in " : "")5 minutes', \
+        14:03 or 2pm (the \(ahead ? "next" : "last")), today, yesterday, tomorrow, monday, \
+        'monday 14:03', 2026-11-20, '2026-11-20 14:03', 2026-11-20T14:03:00Z, \
+        2026-11-20T14:03:00+09:00, or milliseconds since 1970
         """
     }
 }

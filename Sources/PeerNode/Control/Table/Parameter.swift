@@ -24,6 +24,8 @@ public struct ParameterDefinition: Sendable {
     public internal(set) var isGlobal = false
     /// Whether a time is one to come, so that `2h` on the command line is in two hours.
     public internal(set) var isAhead = false
+    /// The minute of the day that a day without a time means on the command line.
+    public internal(set) var dayMinute: Int64 = 0
     /// Whether `-` on the command line means standard input.
     public internal(set) var readsStandardInput = false
     /// Whether the command line takes nothing but `-` for it: other words are there for everybody
@@ -41,6 +43,9 @@ public struct ParameterDefinition: Sendable {
     var givenQuestion: String?
     /// The effect of a call with this parameter, where it does more than without it.
     public internal(set) var heavier: HeavierEffect?
+
+    /// 9:00, when a day begins for people: minutes.
+    public static let morning: Int64 = 9 * 60
 
     init(_ name: String, _ summary: String, _ shape: ParameterShape) {
         self.name = name
@@ -123,6 +128,8 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
     func standing(for value: JSONValue) -> Parameter { changed { $0.flagValue = value } }
     /// The same parameter, for a time to come.
     func ahead() -> Parameter { changed { $0.isAhead = true } }
+    /// The same parameter, whose days begin when people do.
+    func fromMorning() -> Parameter { changed { $0.dayMinute = ParameterDefinition.morning } }
     /// The same parameter, for the command line alone.
     func local() -> Parameter { changed { $0.isLocal = true } }
     /// The same parameter, listed with the flags that every command takes.

@@ -67,7 +67,8 @@ extension Command {
             .optional()
         let channel = Parameter.channel("channel", "The channel or conversation instead.")
             .optional()
-        let at = Parameter.time("at", "When.").ahead().called("time")
+        let at = Parameter.time("at", "When. On the command line, a day alone means 9:00.")
+            .ahead().fromMorning().called("time")
         let text = Parameter.text(
             "text", "What to be reminded of.", bytes: 1...Limits.reminderTextBytesMax
         ).optional()
@@ -86,6 +87,7 @@ extension Command {
                 "remind", ["about", "when"],
                 examples: [
                     "remind m_01hx9t4c 2h", "remind last tomorrow 9:00 --in general",
+                    "remind general in 5 minutes",
                     "remind general monday 9:00 'weekly notes'",
                 ], flow: .remind),
             "Remind yourself of a message or a channel, on all your devices.",
