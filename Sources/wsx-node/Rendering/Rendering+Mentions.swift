@@ -17,6 +17,13 @@ extension Rendering {
         var rest = Substring(line)
         var before: Character?
         while let first = rest.first {
+            // A sequence of this program, for emphasis, is no text.
+            if first == "\u{1B}" {
+                let sequence = rest.prefix(rest.prefix { $0 != "m" }.count + 1)
+                made += String(sequence)
+                rest = rest.dropFirst(sequence.count)
+                continue
+            }
             let found =
                 first == "@" && before.map(Self.isWord) != true
                 ? names.first { Self.begins(rest.dropFirst(), with: $0) } : nil

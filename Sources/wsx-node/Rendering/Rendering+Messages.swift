@@ -41,7 +41,8 @@ extension Rendering {
             let author = padded(author(of: item), max(min(widest, 24), authorColumns))
             let channel = namesChannel ? channelName(item["channel"]) + "  " : ""
             let indent = columnWidth("\(clock)  \(channel)\(author)  ")
-            var lines = shortened(body(item), of: item, behind: isCode(item) ? 9 : indent)
+            let body = body(item)
+            var lines = shortened(body.lines, of: item, behind: isCode(item) ? 9 : indent)
             if isCode(item) {
                 let marks = marks(item) + mark(item)
                 let head = "\(clock)  \(channel)\(bold(self.author(of: item)))"
@@ -50,7 +51,10 @@ extension Rendering {
                     lines, notes(item))
                 continue
             }
-            lines = lines.map { highlighted($0, of: item) }
+            // Names of files are no text.
+            for index in lines.indices.prefix(body.textCount) {
+                lines[index] = highlighted(emphasised(lines[index], of: item), of: item)
+            }
             lines[0] = (thread == nil ? "" : "↳ ") + lines[0]
             lines[lines.count - 1] += marks(item) + mark(item)
             let notes = notes(item)
@@ -148,15 +152,15 @@ extension Rendering {
     /// The most lines shown of one message; more would flood the screen.
     private static let bodyLinesMax = 200
 
-    /// The lines of the text, at least one.
-    private func body(_ message: JSONValue) -> [String] {
-        if message["deleted"]?.isNull == false { return ["(deleted)"] }
-        guard let text = message["text"]?.stringValue else { return ["-"] }
+    /// The lines of a message, at least one, and how many of them, at the beginning, are its text.
+    private func body(_ message: JSONValue) -> (lines: [String], textCount: Int) {
+        if message["deleted"]?.isNull == false { return (["(deleted)"], 0) }
+        guard let text = message["text"]?.stringValue else { return (["-"], 0) }
         let place = location(message["location"])
         let files = files(message["attachments"])
         if text.isEmpty {
             let lines = (place.map { [$0] } ?? []) + files
-            return lines.isEmpty ? ["-"] : lines
+            return (lines.isEmpty ? ["-"] : lines, 0)
         }
         var lines = foreignBody(text)
         // Output of a program usually ends with a line break.
@@ -165,16 +169,17 @@ extension Rendering {
             let left = lines.count - Self.bodyLinesMax + 1
             lines = lines.prefix(Self.bodyLinesMax - 1) + ["… \(left) more lines"]
         }
-        return (lines.isEmpty ? ["-"] : lines) + (place.map { [$0] } ?? []) + files
+        if lines.isEmpty { lines = ["-"] }
+        return (lines + (place.map { [$0] } ?? []) + files, lines.count)
     }
 
-    /// `at 52.52,13.405  Alexanderplatz  within 20 m  geo:52.52,13.405;u=20`.
+    /// `at 52.52,13.405  Alexanderplatz  within 20 m`.
     private func location(_ place: JSONValue?) -> String? {
         guard let place, !place.isNull else { return nil }
         var text = "at \(shown(place["lat"])),\(shown(place["lon"]))"
         if let label = place["label"]?.stringValue { text += "  " + sanitised(label) }
         if let metres = place["accuracy"]?.integerValue { text += "  within \(metres) m" }
-        return text + (geoURI(place).map { "  " + $0 } ?? "")
+        return text
     }
 
     /// A `geo:` URI (RFC 5870) in WGS 84, with the uncertainty in metres.

@@ -129,6 +129,50 @@ struct `A log for people` {
         #expect(!rendering().highlighted("@channel", of: Self.message("m_1", "")).contains(mark))
     }
 
+    /// A sign is one at the edge of a word, and only in a pair.
+    @Test(
+        arguments: [
+            ("_waves_", "<i>waves</i>"), ("**b** and _i_.", "<b>b</b> and <i>i</i>."),
+            ("**_both_** _**too**_", "<b><i>both</i></b> <i><b>too</b></i>"),
+            ("(_a b_)", "(<i>a b</i>)"),
+            ("_uses snake_case_", "<i>uses snake_case</i>"),
+            ("**build 42** failed!", "<b>build 42</b> failed!"),
+            ("snake_case_name", nil), ("__init__", nil), ("2 ** 3 ** 4", nil), ("_open", nil),
+            ("f(_a, _b)", nil), ("**", nil), ("____", nil), ("_ a _", nil), ("*a*", nil),
+            ("https://x.org/_a_/b", nil), ("a_ _b", nil), ("_", nil), ("***a***", nil),
+            ("한국 **굵게**, _e\u{301}_", "한국 <b>굵게</b>, <i>e\u{301}</i>"),
+        ] as [(String, String?)])
+    func `shows emphasis on a terminal with colour`(_ row: (text: String, shown: String?)) {
+        let message = Self.message("m_1", row.text)
+        let shown = rendering(hasColour: true).emphasised(row.text, of: message)
+        let words = [("[1m", "<b>"), ("[22m", "</b>"), ("[3m", "<i>"), ("[23m", "</i>")]
+        let marked = words.reduce(shown) { text, word in
+            text.replacing("\u{1B}" + word.0) { _, _ in word.1 }
+        }
+        #expect(marked == row.shown ?? row.text)
+        #expect(rendering().emphasised(row.text, of: message) == row.text)
+        let code = Self.message("m_1", row.text, ["format": "code"])
+        #expect(rendering(hasColour: true).emphasised(row.text, of: code) == row.text)
+    }
+
+    @Test func `shows emphasis around mentions, and none in names of files`() {
+        var shown = rendering(hasColour: true)
+        shown.ownNames = ["u_1": "Mina"]
+        let line = lines([Self.message("m_1", "_@Mina waves_", ["mentions": ["u_1"]])], shown)
+        #expect(line.first?.contains("\u{1B}[3m\u{1B}[1;33m@Mina") == true, "\(line)")
+        let file: JSONValue = ["blob": "b_1", "name": "_a_.txt", "size": 1, "type": .null]
+        let files = lines([Self.message("m_1", "", ["attachments": [file]])], shown)
+        #expect(files.contains { $0.contains("_a_.txt") }, "\(files)")
+    }
+
+    /// Each place is looked at a few times, however many signs are open.
+    @Test func `looks for emphasis in time that grows with the text`() {
+        let text = String(repeating: "_a **b ", count: 2_000)
+        #expect(Emphasis.shown(text) == text)
+        let pairs = String(repeating: "_a_ **b** ", count: 1_000)
+        #expect(Emphasis.shown(pairs).contains("\u{1B}[1mb\u{1B}[22m "))
+    }
+
     @Test func `gives programs a place where there is no text, and marks what was refused`() {
         let place: JSONValue = [
             "lat": .decimal("37.5665"), "lon": 126, "accuracy": 10, "label": .null,

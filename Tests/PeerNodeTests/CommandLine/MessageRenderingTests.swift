@@ -80,7 +80,7 @@ struct `A message as people read it` {
         let lines = shown([Self.message(1, "", ["location": place])])
         #expect(lines.count == 1)
         #expect(lines[0].hasPrefix("Mina  at 52.52,13  a"))
-        #expect(lines[0].hasSuffix("pier  within 20 m  geo:52.52,13;u=20"))
+        #expect(lines[0].hasSuffix("pier  within 20 m"))
         #expect(!lines[0].contains("\u{1B}"))
         #expect(shown([Self.message(1, "here", ["location": place])]).first == "Mina  here")
         #expect(shown([Self.message(1, "")]) == ["Mina  -"])

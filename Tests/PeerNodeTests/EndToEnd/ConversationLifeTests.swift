@@ -39,7 +39,7 @@ extension EndToEnd {
             #expect(log.contains("hello (edited) (pinned)\n"))
             #expect(log.contains("👍 1\n"))
             #expect(log.contains("↳ 1 reply\n"))
-            #expect(log.contains("at 52.52,13.405  geo:52.52,13.405\n"))
+            #expect(log.contains("at 52.52,13.405\n"))
             #expect(!log.contains("hi\n"))
             #expect(mina.run("log", "general", "--thread", id, "--json").objects.count == 1)
             #expect(
