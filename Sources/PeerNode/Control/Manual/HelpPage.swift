@@ -8,11 +8,14 @@ public struct HelpPage: Sendable {
     private static let leftColumnsMax = 34
 
     private let columns: Int
+    /// Columns for what people copy; `nil` without a terminal.
+    private let copiedColumns: Int?
     private var isNarrow: Bool { columns < Self.besideColumnsMin }
 
     /// - Parameter columns: the width of the terminal; `nil` without one.
     public init(columns: Int? = nil) {
         self.columns = min(max(columns ?? Self.columnsMax, 20), Self.columnsMax)
+        copiedColumns = columns.map { max($0, 20) }
     }
 
     // MARK: Texts
@@ -59,9 +62,8 @@ public struct HelpPage: Sendable {
         var text = wrapped(command.summary, indent: 0) + "\n\n"
         let examples = command.line?.examples ?? []
         for example in examples {
-            text +=
-                example.utf8.starts(with: "uptime".utf8)
-                ? "  \(example)\n" : "  wsx-node \(example)\n"
+            let isWhole = example.utf8.starts(with: "uptime".utf8)
+            text += copied("  " + (isWhole ? example : "wsx-node \(example)")) + "\n"
         }
         if !examples.isEmpty { text += "\n" }
         text += wrapped(
@@ -178,6 +180,42 @@ public struct HelpPage: Sendable {
         let lead = left.count <= columns && left.count + 2 > columns ? "" : "  "
         return wrapped(lead + left, indent: 6, atBrackets: true) + "\n"
             + wrapped("      " + right, indent: 6) + "\n"
+    }
+
+    /// A line for the shell in as many as it takes. It is broken between words, outside quotes, and
+    /// each line but the last ends with the sign by which the shell goes on.
+    private func copied(_ line: String) -> String {
+        guard let room = copiedColumns, line.count > room else { return line }
+        let gap = String(repeating: " ", count: 6)
+        var words: [String] = []
+        var word = ""
+        var quote: Character?
+        for character in line.drop(while: { $0 == " " }) {
+            if character == " ", quote == nil {
+                words.append(word)
+                word = ""
+                continue
+            }
+            if quote == character {
+                quote = nil
+            } else if quote == nil, character == "'" || character == "\"" {
+                quote = character
+            }
+            word.append(character)
+        }
+        words.append(word)
+        var lines: [String] = []
+        var current = String(line.prefix { $0 == " " }) + words[0]
+        for (place, next) in words.enumerated().dropFirst() {
+            let end = place == words.count - 1 ? 0 : 2
+            if current.count + 1 + next.count + end > room {
+                lines.append(current + " \\")
+                current = gap + next
+            } else {
+                current += " " + next
+            }
+        }
+        return (lines + [current]).joined(separator: "\n")
     }
 
     /// One line in as many as it takes, broken at blanks.
