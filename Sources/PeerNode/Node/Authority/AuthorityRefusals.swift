@@ -34,6 +34,13 @@ extension Memberships {
         if workspace.judged.awaitsLaterVersion { return .laterVersion(workspace) }
         if let error = revokedHere(in: workspace) { return error }
         guard workspace.ownRole != nil else {
+            if network.joining.isAwaited(workspace.id) {
+                return .forbidden(
+                    "your request to come back to \(NodeError.quoted(workspace.displayName)) "
+                        + "is waiting for an admin",
+                    reason: "workspace.pending",
+                    hint: "this continues by itself; wsx-node status shows how it stands")
+            }
             let end = ownEnd(in: workspace)
             return .forbidden(
                 end?.message

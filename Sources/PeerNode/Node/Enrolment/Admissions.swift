@@ -145,13 +145,10 @@ final class Admissions: CorePart {
     ) -> JoinResult.Code? {
         let id = joiner.invite
         let asksFirst = invite.approve || joiner.answering != nil
-        if core.membership.isRevoked(id, in: workspace) || !workspace.isServed(invite)
-            || answersNothing(joiner.answering, in: workspace)
-        {
+        if answersNothing(joiner.answering, of: joiner.member, in: workspace) { return .invalid }
+        if let asked, asksFirst { return decision(on: asked, in: workspace) }
+        if core.membership.isRevoked(id, in: workspace) || !workspace.isServed(invite) {
             return .invalid
-        }
-        if let asked, asksFirst {
-            return state(of: asked, in: workspace) == .pending ? nil : .invalid
         }
         if invite.expires < time.wall { return .expired }
         let used = workspace.invites.used[id] ?? 0
@@ -178,6 +175,24 @@ final class Admissions: CorePart {
             return UInt64(count) < room ? nil : .busy
         }
         return own <= invite.role ? nil : .busy
+    }
+
+    /// What a person hears about a request that exists: `nil` while it waits. An invite that ended
+    /// before anybody decided is told from a rejection.
+    private func decision(
+        on asked: JoinRequestGroup, in workspace: Workspace
+    ) -> JoinResult.Code? {
+        let id = asked.joiner.invite
+        guard case .invite(let invite)? = workspace.authority[id]?.payload else { return .invalid }
+        switch state(of: asked, in: workspace) {
+        case .pending: return workspace.isServed(invite) ? nil : .expired
+        case .void
+        where !answersNothing(
+            asked.joiner.answering, of: asked.joiner.member, in: workspace):
+            let isUsedUp = UInt64(workspace.invites.used[id] ?? 0) >= invite.maximum
+            return isUsedUp && !core.membership.isRevoked(id, in: workspace) ? .used : .expired
+        case .approved, .rejected, .removed, .void: return .invalid
+        }
     }
 
     /// Writes the admission, and adds the newcomer to the channels that the invite names.
@@ -283,7 +298,9 @@ final class Admissions: CorePart {
             }
             guard asked.contains(where: { state(of: $0, in: workspace) == .pending }) else {
                 link.asking = nil
-                answerJoin(.init(code: .invalid), on: link)
+                // Of several, under different ends, the last was asked over this link.
+                let code = asked.last.flatMap { decision(on: $0, in: workspace) }
+                answerJoin(.init(code: code ?? .invalid), on: link)
                 continue
             }
         }

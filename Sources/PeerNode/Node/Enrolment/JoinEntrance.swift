@@ -48,8 +48,8 @@ extension Enrolment {
             let end = lastEnd(of: owner, in: workspace)
                 ?? workspace.judged.evaluator.ineffectiveAdmission(of: owner)
         else { throw Self.deviceWasRevoked }
-        if isRejection(end, of: owner, by: invite, home.device, in: workspace) {
-            throw Self.refusal(.invalid)
+        guard !isTurnedDown(owner, by: invite, after: end, home.device, in: workspace) else {
+            throw Self.declined
         }
         return JoinEntrance(
             member: owner,
@@ -70,30 +70,42 @@ extension Enrolment {
             .flatMap { workspace.role(of: $0) == nil ? $0 : nil }
     }
 
-    /// Whether a removal was the answer to this very request, by an admin who did not know that
-    /// another had approved it: to ask again by the same invite would not take no for an answer.
-    private func isRejection(
-        _ end: OperationID, of member: MemberID, by invite: OperationID, _ device: DeviceID,
+    /// Whether an admin has rejected this very request, maybe without knowing that another one had
+    /// approved it: to ask again by the same invite would not take no for an answer.
+    private func isTurnedDown(
+        _ member: MemberID, by invite: OperationID, after end: OperationID, _ device: DeviceID,
         in workspace: Workspace
     ) -> Bool {
-        let evaluator = workspace.judged.evaluator
-        guard case .remove? = workspace.authority[end]?.payload else { return false }
-        let asked = (workspace.invites.requests[invite] ?? []).contains { id in
-            workspace.authority[id]?.payload.joiner?.member == member
-                && evaluator.isAncestor(id, of: end)
+        let answered = workspace.authority[end]?.payload
+        let wasNeverIn = if case .admit? = answered { true } else { false }
+        return workspace.joinRequests(by: member).contains { group in
+            let joiner = group.joiner
+            return joiner.invite == invite
+                && (joiner.answering == end || wasNeverIn && joiner.answering == nil)
+                && joiner.devices.contains { $0.device == device }
+                && admissions.state(of: group, in: workspace) == .rejected
         }
-        let wasIn = evaluator.binding(of: device, to: member)
-            .map { evaluator.isAncestor($0, of: end) }
-        return asked && wasIn != true
     }
 
-    /// The deepest removal or departure that counts against a member.
+    /// The deepest removal or departure that ended a member's membership. A rejection is one only
+    /// where there is nothing else that a request could name.
     func lastEnd(of member: MemberID, in workspace: Workspace) -> OperationID? {
-        (workspace.memberEnds[member] ?? []).max {
-            (workspace.judged.evaluator.lamport(of: $0) ?? 0, $0)
-                < (workspace.judged.evaluator.lamport(of: $1) ?? 0, $1)
-        }
+        let former = FormerMembership(of: member, in: workspace)
+        if let end = former.ends.last { return end }
+        guard workspace.judged.evaluator.ineffectiveAdmission(of: member) == nil else { return nil }
+        return former.rejections.last
     }
+
+    /// What a person hears whose request was rejected.
+    static let declined = NodeError(
+        .inviteInvalid, "your request to join was declined",
+        hint: "to ask once more, get a new invite: wsx-node join LINK",
+        reason: "request.declined")
+
+    /// What a person hears whose request nobody has decided in time.
+    static let endedUndecided = NodeError(
+        .inviteExpired, "the invite ended before an admin decided",
+        hint: "ask for a new one: wsx-node join LINK", reason: "request.void")
 
     private static let boundByPhrase = NodeError(
         .conflict, "your recovery phrase already belongs to a member of this workspace",

@@ -54,7 +54,7 @@ extension Admissions {
     /// knew the request approves it, even if that person was removed again.
     func state(of group: JoinRequestGroup, in workspace: Workspace) -> JoinRequestState {
         let joiner = group.joiner
-        if answersNothing(joiner.answering, in: workspace) { return .void }
+        if answersNothing(joiner.answering, of: joiner.member, in: workspace) { return .void }
         let isIn = workspace.members.contains { $0.member == joiner.member }
         let admission = admission(by: joiner.invite, of: joiner.member, in: workspace)
         if isIn, admission != nil || isBound(joiner, in: workspace) { return .approved }
@@ -105,13 +105,20 @@ extension Admissions {
         }
     }
 
-    /// Whether a request answers an admission that has effect: that would be a device that was
-    /// revoked since, which can never be added again.
-    func answersNothing(_ answered: OperationID?, in workspace: Workspace) -> Bool {
-        guard let answered, case .admit? = workspace.authority[answered]?.payload else {
-            return false
+    /// Whether a request answers what took nothing from its member: an admission that has effect, as
+    /// of a device that was revoked since, which can never be added again; or a rejection, though
+    /// there is an end to answer.
+    func answersNothing(
+        _ answered: OperationID?, of member: MemberID, in workspace: Workspace
+    ) -> Bool {
+        guard let answered else { return false }
+        switch workspace.authority[answered]?.payload {
+        case .admit?: return workspace.judged.evaluator.isValid(answered)
+        case .remove?:
+            return FormerMembership(of: member, in: workspace).rejections.contains(answered)
+                && core.enrolment.lastEnd(of: member, in: workspace) != answered
+        default: return false
         }
-        return workspace.judged.evaluator.isValid(answered)
     }
 
     /// The request that an admission may cite: one that was written before the invite ended.
@@ -151,7 +158,7 @@ extension Admissions {
     /// role they will have once the reader approves.
     private func note(on joiner: AuthorityPayload.Joiner, in workspace: Workspace) -> String? {
         guard let end = joiner.answering, let record = workspace.authority[end],
-            !answersNothing(end, in: workspace)
+            !answersNothing(end, of: joiner.member, in: workspace)
         else { return nil }
         let name = workspace.displayName(of: joiner.member)
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload else {

@@ -95,7 +95,19 @@ extension Enrolment {
         case .busy where isRemembered(network.joining.joins[index].link):
             try core.links.drop(link, because: LinkEnding("join.busy"))
         case .invalid, .expired, .used, .busy:
-            try turnAway(index, Self.refusal(result.code))
+            try turnAway(index, refusal(result.code, to: network.joining.joins[index]))
+        }
+    }
+
+    /// What a refusal means to a person who has asked: 3 in answer to a request rejects it, and an
+    /// invite that is over took the request with it (PROTOCOL.md, J-31).
+    private func refusal(_ code: JoinResult.Code, to join: JoinAttempt) -> NodeError {
+        let hasAsked = join.needsApproval && (join.stage == .asked || join.stage == .waiting)
+        switch code {
+        case .invalid where hasAsked: return Self.declined
+        case .invalid, .expired, .used:
+            return isRemembered(join.link) ? Self.endedUndecided : Self.refusal(code)
+        default: return Self.refusal(code)
         }
     }
 
@@ -237,6 +249,8 @@ extension Enrolment {
         workspace.seat.member = entrance.member
         network.joining.joins[index].needsApproval =
             entrance.answering != nil || asksFirst(invite, in: workspace)
+        network.joining.joins[index].isReturning =
+            workspace.judged.evaluator.hasLetIn(entrance.member)
         let devices = DeviceEntry.encoded(entrance.devices)
         network.joining.joins[index].stage = .asked
         link.session.send(

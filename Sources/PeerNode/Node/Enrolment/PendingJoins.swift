@@ -48,6 +48,7 @@ extension Enrolment {
         let link = network.joining.joins[index].link
         if let known = place(of: link) {
             network.joining.pendingJoins[known].isRefused = false
+            network.joining.pendingJoins[known].isEnded = false
         } else {
             // The oldest is dropped: a person with so many pending joins has forgotten the first.
             if network.joining.pendingJoins.count >= Limits.pendingJoinsMax {
@@ -64,11 +65,20 @@ extension Enrolment {
     /// Tells the caller that the request is undecided; the attempt continues.
     func answerWaiting(_ index: Int) {
         if let scope = network.joining.joins[index].scope {
-            turn.emit(.answer(scope.call, .failure(Self.refusal(.pending))))
+            let isReturning = network.joining.joins[index].isReturning
+            let said = isReturning ? Self.pendingReturn : Self.refusal(.pending)
+            turn.emit(.answer(scope.call, .failure(said)))
         }
         network.joining.joins[index].scope = nil
         network.joining.joins[index].deadline = nil
     }
+
+    /// An invite lets a newcomer in by itself; a former member is told why it does not now.
+    private static let pendingReturn = NodeError(
+        .pending,
+        "waiting for an admin to approve, because you were a member here before; "
+            + "you will be let in automatically",
+        hint: "wsx-node status", reason: "invite.pending")
 
     /// Asks for the state of a join that continues in the background.
     ///
@@ -116,13 +126,14 @@ extension Enrolment {
         for link in links where link.workspace == name { try forgetJoin(by: link) }
     }
 
-    /// A rejected join is kept until somebody has been told.
+    /// A join that is over is kept until somebody has been told.
     func refusedJoin(
         by link: InviteLink, _ error: NodeError, isTold: Bool
     ) throws(StorageError) {
         guard let known = place(of: link) else { return }
         if isTold { return try forgetJoin(by: link) }
         network.joining.pendingJoins[known].isRefused = true
+        network.joining.pendingJoins[known].isEnded = error.reason == Self.endedUndecided.reason
         try writePendingJoins()
         turn.emit(
             .log(.warning, "join.refused reason=\(error.reason ?? error.kind.rawValue)"))
@@ -161,15 +172,21 @@ extension Enrolment {
             }
             // An id tells nobody anything.
             let place = known.map { " \($0.displayName)" } ?? ""
-            return join.isRefused
-                ? .init(
-                    kind: .joinRefused, message: "your request to join\(place) was declined",
-                    hint: "to forget it: wsx-node invite decline LINK")
-                : .init(
+            let forget = "to forget it: wsx-node invite decline LINK"
+            guard join.isRefused else {
+                return .init(
                     kind: .joinPending,
                     message: "your request to join\(place) waits for an approval",
-                    hint: "to ask again: wsx-node join LINK; to forget it: "
-                        + "wsx-node invite decline LINK")
+                    hint: "to ask again: wsx-node join LINK; \(forget)")
+            }
+            return join.isEnded
+                ? .init(
+                    kind: .joinRefused,
+                    message: "the invite of your request to join\(place) has ended",
+                    hint: "ask for a new one: wsx-node join LINK; \(forget)")
+                : .init(
+                    kind: .joinRefused, message: "your request to join\(place) was declined",
+                    hint: forget)
         }
     }
 }

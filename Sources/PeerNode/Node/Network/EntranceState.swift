@@ -93,23 +93,27 @@ struct IssuedDeviceLink {
 /// A join that an admin has to approve, as this home remembers it across restarts.
 ///
 /// All of them are one value in the registry, sealed under the home's key, since a link is a
-/// secret: `Enc` array of [link text, since ms, refused bool].
+/// secret: `Enc` array of [link text, since ms, refused bool], and where the invite ended a fourth
+/// item, the bool true.
 struct PendingJoin: Equatable {
     /// The link, in lower case.
     let link: String
     /// When it was asked first, milliseconds since 1970.
     let since: UInt64
-    /// Whether it was rejected and nobody has been told yet.
+    /// Whether it is over and nobody has been told yet.
     var isRefused: Bool
+    /// Whether it is over because its invite ended, and nobody has decided.
+    var isEnded = false
 
     static func encoded(_ joins: [PendingJoin]) -> [UInt8] {
         var encoder = CBOREncoder(reservingBytes: 256)
         encoder.array(count: joins.count)
         for join in joins {
-            encoder.array(count: 3)
+            encoder.array(count: join.isEnded ? 4 : 3)
             encoder.text(join.link)
             encoder.uint(join.since)
             encoder.bool(join.isRefused)
+            if join.isEnded { encoder.bool(true) }
         }
         return encoder.bytes
     }
@@ -118,11 +122,13 @@ struct PendingJoin: Equatable {
         var decoder = CBORDecoder(bytes)
         var joins: [PendingJoin] = []
         for _ in 0..<(try decoder.arrayCount(max: Limits.pendingJoinsMax)) {
-            try decoder.arrayCount(exactly: 3)
-            joins.append(
-                PendingJoin(
-                    link: try decoder.text(maxBytes: 512), since: try decoder.uint(),
-                    isRefused: try decoder.bool()))
+            let count = try decoder.arrayCount(max: 4)
+            guard count >= 3 else { throw Malformed(.countExceeded, at: 0) }
+            var join = PendingJoin(
+                link: try decoder.text(maxBytes: 512), since: try decoder.uint(),
+                isRefused: try decoder.bool())
+            if count == 4 { join.isEnded = try decoder.bool() }
+            joins.append(join)
         }
         try decoder.finish()
         return joins

@@ -37,6 +37,8 @@ struct JoinAttempt {
     var tips: [LogTip] = []
     /// Whether an admin has to approve, as far as known: by the invite, or for a returning person.
     var needsApproval = false
+    /// Whether the person was in that workspace before, which is why an admin has to approve.
+    var isReturning = false
     /// For a person who recovers and does not join.
     var phrase: RecoveryPhrase?
     private var next = 0

@@ -80,6 +80,14 @@ extension NetworkState {
         var pendingJoins: [PendingJoin] = []
         /// Dials of join attempts have numbers of their own, from the other end.
         var nextJoinDial = UInt64.max
+
+        /// Whether an admin of the workspace was asked, and has not decided as far as we know.
+        func isAwaited(_ workspace: WorkspaceID) -> Bool {
+            let name: Identifier16<Named.Document> = .init(prefixOf: workspace)
+            return pendingJoins.contains { join in
+                !join.isRefused && (try? InviteLink(join.link))?.workspace == name
+            }
+        }
     }
 
     /// Where others are found, and this node.

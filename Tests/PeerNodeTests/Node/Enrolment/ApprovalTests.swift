@@ -309,6 +309,7 @@ struct `Approval` {
         let joins = [
             PendingJoin(link: "wsx://join/a", since: 5, isRefused: false),
             PendingJoin(link: "wsx://join/b", since: .max, isRefused: true),
+            PendingJoin(link: "wsx://join/c", since: 6, isRefused: true, isEnded: true),
         ]
         let bytes = PendingJoin.encoded(joins)
         #expect(try PendingJoin.list(decoding: bytes) == joins)
