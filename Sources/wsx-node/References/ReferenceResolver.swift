@@ -146,6 +146,10 @@ struct ReferenceResolver {
         var name: String?
         /// For a request: whether it is undecided.
         var isWaiting = false
+        /// For a request: whose it is.
+        var member: String?
+        /// For a request: when it was made, milliseconds since 1970.
+        var at: Int64 = 0
     }
 
     /// The method that lists the items of this letter's type.
@@ -186,15 +190,30 @@ struct ReferenceResolver {
     }
 
     /// The pending requests of people with this name, with or without `@`; if there is none, of
-    /// those whose names begin so.
+    /// those whose names begin so. A name means a person: of somebody who asked several times it is the
+    /// newest request, and what is decided about it answers the others.
     private mutating func requests(ofSomebody text: String, among all: [Found]) -> [Found] {
         let name = text.hasPrefix("@") ? String(text.dropFirst()) : text
-        let waiting = all.filter { $0.isWaiting }
+        let waiting = Self.newestOfEach(all.filter { $0.isWaiting })
         let found = waiting.filter { $0.name.map { NameFolding.matches($0, name) } == true }
         guard found.isEmpty, takesParts else { return found }
         let parts = waiting.filter { $0.name.map { PartOfName.is(name, in: $0) } == true }
         if parts.count == 1, let called = parts.first?.name { taken.append((text, called)) }
         return parts
+    }
+
+    /// The newest request of each person, in the order of the list; of two of one time the last.
+    static func newestOfEach(_ requests: [Found]) -> [Found] {
+        var newest: [Found] = []
+        for request in requests {
+            let place = newest.firstIndex { $0.member != nil && $0.member == request.member }
+            guard let place else {
+                newest.append(request)
+                continue
+            }
+            if newest[place].at <= request.at { newest[place] = request }
+        }
+        return newest
     }
 
     /// The items of a list, without duplicates.
@@ -214,7 +233,9 @@ struct ReferenceResolver {
                 found.append(
                     Found(
                         id: id, candidate: candidate, name: name?.stringValue,
-                        isWaiting: item["state"] == "pending"))
+                        isWaiting: item["state"] == "pending",
+                        member: item["member"]?.stringValue,
+                        at: item["at"]?.integerValue ?? 0))
             }
             guard let next = page["next"], !next.isNull else { break }
             parameters["cursor"] = next

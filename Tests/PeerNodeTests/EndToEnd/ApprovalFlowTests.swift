@@ -72,6 +72,23 @@ extension EndToEnd {
             #expect(mina.run("policy", "set", "--join", "sometimes").status == 2)
         }
 
+        @Test func `by two links is decided once, by the name of who asks`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            let dana = TemporaryNode()
+            for name: String? in ["Dana", nil] {
+                let made = mina.run("invite", "create", "--approve", "--json").object
+                let link = try #require(made["link"]?.stringValue)
+                #expect(dana.join(link, name: name).status == 7)
+            }
+            #expect(mina.run("request", "list", "--json").objects.count == 2)
+            let decided = mina.run("request", "approve", "@dana", "--json")
+            #expect(decided.status == 0 && decided.object["state"] == "approved")
+            let states = mina.run("request", "list", "--json").objects.compactMap { $0["state"] }
+            #expect(states == ["approved", "approved"])
+            #expect(eventually { dana.run("send", "general", "in").status == 0 })
+        }
+
         @Test func `for a workspace that is handed over and ended`() throws {
             let (mina, joon) = try TemporaryNode.pair()
             #expect(mina.run("workspace", "edit", "--name", "acme two").status == 0)

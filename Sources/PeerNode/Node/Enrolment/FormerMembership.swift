@@ -55,18 +55,18 @@ struct FormerMembership {
     }
 
     /// The valid operations that let a member in, or gave the member a role.
-    private static func entrances(
-        of member: MemberID, in workspace: Workspace
-    ) -> [OperationID] {
+    static func entrances(of member: MemberID, in workspace: Workspace) -> [OperationID] {
+        let granted = workspace.invites.grants[member] ?? []
+        // Most who ask were never in, and the list of everybody may be long.
+        guard workspace.judged.evaluator.isAdmitted(member) else { return granted }
         let admitted = workspace.authority.entrances.filter { id in
             switch workspace.authority[id]?.payload {
-            case .create(let create)?:
-                create.member == member
+            case .create(let create)?: create.member == member
             case .admit(let joiner, _, _, _)?:
                 joiner.member == member && workspace.judged.evaluator.isValid(id)
             default: false
             }
         }
-        return admitted + (workspace.invites.grants[member] ?? [])
+        return admitted + granted
     }
 }

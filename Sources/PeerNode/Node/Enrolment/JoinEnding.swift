@@ -114,6 +114,23 @@ extension Enrolment {
         }
     }
 
+    /// Who asked by several links, and is in by one, has nothing more to ask by the others.
+    func endOtherJoins(into workspace: Workspace) throws(StorageError) {
+        let name: Identifier16<Named.Document> = .init(prefixOf: workspace.id)
+        let unused = network.joining.joins.filter { join in
+            switch join.stage {
+            case .admitted, .syncing: false
+            case .searching, .reading, .asked, .waiting:
+                join.scope == nil && join.link.workspace == name
+            }
+        }
+        try forgetJoins(into: workspace.id)
+        for id in unused.compactMap(\.linkID) {
+            guard let link = network.links[id] else { continue }
+            try core.links.drop(link, because: LinkEnding("join.over"))
+        }
+    }
+
     /// Removes what a join that failed has left, so that no half-joined workspace stays.
     func abandon(_ number: Int64) throws(StorageError) {
         guard core.workspaces[number]?.standing == .joining else { return }

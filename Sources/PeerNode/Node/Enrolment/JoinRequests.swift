@@ -76,7 +76,7 @@ extension Admissions {
         return .pending
     }
 
-    /// Whether a removal knew that its person had been let in by the request.
+    /// Whether a removal knew that its person had been let in by who knew the request.
     private func wasLetIn(
         _ group: JoinRequestGroup, before removal: OperationID, in workspace: Workspace
     ) -> Bool {
@@ -87,7 +87,7 @@ extension Admissions {
                 guard case .admit(let admitted, _, _, _)? = workspace.authority[id]?.payload else {
                     return false
                 }
-                return admitted.member == joiner.member && admitted.invite == joiner.invite
+                return admitted.member == joiner.member
             }
         return entrances.contains { entrance in
             workspace.judged.evaluator.isAncestor(entrance, of: removal)
@@ -97,11 +97,14 @@ extension Admissions {
         }
     }
 
-    /// Whether somebody who knew the request let that person in again by it. It stays the answer when
-    /// they leave once more: who left is not taken back because of what they asked before.
+    /// Whether somebody who knew the request let that person in, maybe by another invite: who asked
+    /// several times got one answer. It stays the answer when they leave once more: who left is not
+    /// taken back because of what they asked before.
     private func wasTakenBack(_ group: JoinRequestGroup, in workspace: Workspace) -> Bool {
-        (workspace.invites.grants[group.joiner.member] ?? []).contains { grant in
-            group.operations.contains { workspace.judged.evaluator.isAncestor($0, of: grant) }
+        FormerMembership.entrances(of: group.joiner.member, in: workspace).contains { entrance in
+            group.operations.contains {
+                workspace.judged.evaluator.isAncestor($0, of: entrance)
+            }
         }
     }
 

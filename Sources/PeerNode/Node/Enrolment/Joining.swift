@@ -373,6 +373,7 @@ extension Enrolment {
             extra: EventType.roleByte(workspace.ownRole)
         )
         try endJoin(index, .success(try core.queries.object(of: workspace).json))
+        try endOtherJoins(into: workspace)
         // What it writes may end joins, too.
         try core.profiles.introduce(in: workspace)
     }

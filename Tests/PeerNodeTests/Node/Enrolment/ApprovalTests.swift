@@ -305,6 +305,27 @@ struct `Approval` {
         #expect(try joon.ok("workspace.get")["name"] == "mine")
     }
 
+    /// Who asked by two links got one answer, and a departure does not undo it.
+    @Test(arguments: ["join.approve", "join.reject"])
+    func `that somebody asks for by several links is decided once`(method: String) throws {
+        let (bench, mina, joon, link) = try bench()
+        for asked in [link, try mina.link(["approve": true])] {
+            #expect(joon.ask(asked) == "pending")
+            bench.advance(2_000)
+        }
+        #expect(try mina.requests().map { $0["state"] } == ["pending", "pending"])
+        try mina.decide(method)
+        bench.advance(20_000)
+        let state: JSONValue = method == "join.approve" ? "approved" : "rejected"
+        #expect(try mina.requests().map { $0["state"] } == [state, state])
+        guard method == "join.approve" else { return }
+        #expect(try joon.warnings().isEmpty)
+        try joon.ok("workspace.leave")
+        bench.advance(20_000)
+        #expect(try mina.memberNames() == ["Mina"])
+        #expect(try mina.requests().map { $0["state"] } == [state, state])
+    }
+
     @Test func `remembered joins are read as they were written, and nothing else`() throws {
         let joins = [
             PendingJoin(link: "wsx://join/a", since: 5, isRefused: false),
