@@ -57,6 +57,7 @@ struct Sending: SessionPart {
         let status: Int32 = isPartial || message["refused"] != nil ? 8 : 0
         guard io.isOutputTerminal, !globals.json, !globals.plain else {
             io.print(rendering.sent(message))
+            tellOutside(message, &client)
             return status
         }
         // The message is saved: from here on nothing is a failure of `send`.
@@ -66,7 +67,25 @@ struct Sending: SessionPart {
         if let nobody = Self.unheard(in: message, mentioned(in: message, &client)) {
             io.tell(told(nobody, in: message) + "\n")
         }
+        tellOutside(message, &client)
         return status
+    }
+
+    /// Everybody may write in a public channel, but only who is in it is notified of the answers.
+    private func tellOutside(_ message: JSONValue, _ client: inout ControlClient) {
+        guard io.isOutputTerminal || io.errorColumns != nil, !globals.json, !globals.plain,
+            !globals.quiet
+        else { return }
+        var place = JSONObject()
+        place["workspace"] = message["workspace"]
+        place["channel"] = message["channel"]
+        // A failed look-up must not be a failure: the message is sent.
+        guard let channel = try? client.call("channel.get", place),
+            channel["kind"] == "channel", channel["private"] != true, channel["joined"] == false,
+            let name = channel["name"]?.stringValue.map(sanitised)
+        else { return }
+        let join = rendering.hints.text("wsx-node channel join \(name)")
+        io.tell("you are not in \(name), and get no notifications: \(join)\n")
     }
 
     /// The name of the message's workspace, if there is more than one.

@@ -119,6 +119,25 @@ struct `On a terminal` {
         #expect(pipe.node?.asked == ["send name(\"general\") hi text"])
     }
 
+    @Test func `sending into a public channel that you are not in says so`() {
+        let io = terminal()
+        #expect(io.run("send", "general", "hi") == 0)
+        #expect(io.errors.contains("you are not in general, and get no notifications"))
+        #expect(io.errors.contains("wsx-node channel join general"))
+        let changes: [(inout ChannelObject) -> Void] = [
+            { $0.isJoined = true }, { $0.isPrivate = true }, { $0.kind = "dm" },
+        ]
+        for change in changes {
+            let other = terminal()
+            other.node?.changesChannel = change
+            #expect(other.run("send", "general", "hi") == 0)
+            #expect(!other.errors.contains("you are not in"), "\(other.errors)")
+        }
+        let quiet = terminal()
+        #expect(quiet.run("send", "general", "hi", "--quiet") == 0)
+        #expect(!quiet.errors.contains("you are not in"))
+    }
+
     @Test func `a new identity is asked for its name, and only there`() {
         let io = terminal()
         io.node = nil
