@@ -181,8 +181,16 @@ extension SessionPart {
         default:
             let parameters = try parameters(for: command)
             try Asking(self).ask(before: command, parameters)
+            if command.flow == .askHolders { askHolders(parameters) }
             return try callAndPrint(command, parameters)
         }
+    }
+
+    /// Has connected devices asked who has a file, so that no old word counts. A failure is not told:
+    /// the call that follows explains what is wrong with the file.
+    private func askHolders(_ parameters: JSONObject) {
+        guard let blob = parameters["blob"], var client = try? self.client() else { return }
+        _ = try? client.call("blob.holders", ["blob": blob])
     }
 
     func callAndPrint(_ command: Command, _ parameters: JSONObject) throws(NodeError)

@@ -349,8 +349,13 @@ struct `A short id` {
         let io = MemoryIO()
         for text in ["b_01hx9t", "hx9t4c", "b_…hx9t4c"] {
             #expect(io.run("file", "show", text) == 0, "\(io.errors)")
-            #expect(io.node?.asked.suffix(2) == ["files", "file b_01hx9t4c"], "\(text)")
+            // Connected devices are asked first who has it.
+            let asked = ["files", "fileHolders b_01hx9t4c", "file b_01hx9t4c"]
+            #expect(io.node?.asked.suffix(3) == asked[...], "\(text)")
         }
+        #expect(io.run("file", "drop", "b_01hx9t4c") == 0, "\(io.errors)")
+        let dropped = ["fileHolders b_01hx9t4c", "dropFile b_01hx9t4c false"]
+        #expect(io.node?.asked.suffix(2) == dropped[...])
         #expect(io.run("file", "show", "readme") == 5)
         #expect(io.errors.contains("there is no file 'readme'"), "\(io.errors)")
         #expect(io.errors.contains("hint: wsx-node file list\n"), "\(io.errors)")

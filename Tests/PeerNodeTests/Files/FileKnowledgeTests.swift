@@ -42,6 +42,30 @@ struct `What is known of files` {
         #expect(scene.world.failures == [])
     }
 
+    /// A device that counts on another one's copy would drop the last.
+    @Test func `is told by who drops a file, to all who may read it`() throws {
+        let scene = try #require(FileScene(seed: 90, count: 3))
+        defer { scene.world.end() }
+        let (ada, bob, cleo) = (scene.nodes[0], scene.nodes[1], scene.nodes[2])
+        let message = try #require(scene.send([FileScene.bytes(300_000, seed: 2)], by: ada))
+        scene.world.run(for: 3_000)
+        #expect(scene.save(message, by: bob) != nil)
+        scene.world.run(for: 3_000)
+        // Cleo has asked once, and waits for nothing.
+        #expect(holders(blob(message), by: cleo).count == 2)
+        scene.world.run(for: 5_000)
+        #expect(cleo.ask("blob.stat", ["blob": blob(message)])?["holders"] == 2)
+        #expect(bob.ask("blob.stat", ["blob": blob(message)])?["holders"] == 2)
+        #expect(ada.ask("blob.drop", ["blob": blob(message), "force": true])?["have"] == 0)
+        scene.world.run(for: 5_000)
+        #expect(bob.ask("blob.stat", ["blob": blob(message)])?["holders"] == 1)
+        #expect(cleo.ask("blob.stat", ["blob": blob(message)])?["holders"] == 1)
+        let last = bob.call("blob.drop", ["blob": blob(message)])
+        scene.world.run(for: 1_000)
+        #expect(FileScene.failure(last, by: bob)?.reason == "file.only_copy")
+        #expect(scene.world.failures == [])
+    }
+
     /// A peer that was asked reports every change, for at most 256 files, until it is told to stop.
     @Test func `is asked of others only for as long as somebody waits for it`() throws {
         let scene = try HostileScene(seed: 97)

@@ -93,6 +93,8 @@ extension CommandLineForm {
         case attachNote
         /// It sends, and says who has it.
         case send
+        /// It has connected devices asked who has a file, then calls the method and shows the answer.
+        case askHolders
         /// It fetches a file with its progress, and saves it.
         case saveFile
         /// It hands a file in, and prints its id.

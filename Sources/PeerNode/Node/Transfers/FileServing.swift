@@ -63,16 +63,37 @@ final class FileServing: FilePart {
         return pieces == nil && services[link.id]?.watched.remove(root) != nil
     }
 
-    /// Tells the peers that watch a blob what is held of it now.
+    /// Tells the peers that watch a blob what is held of it now. Of what is not all here any more all
+    /// hear who may: they would go on counting this device, and might drop the last copy.
     func tellHeld() throws(StorageError) {
-        for root in room.blobs.takeChanged() {
-            let watching = network.ordered.filter {
+        var unasked = 0
+        for (root, isLost) in room.blobs.takeChanged() {
+            var hearing = network.ordered.filter {
                 $0.mayCarryBlobs && services[$0.id]?.watched.contains(root) == true
             }
-            guard !watching.isEmpty else { continue }
+            if isLost, unasked < Limits.holderWordsPendingMax {
+                let others = try readers(of: root).filter { link in
+                    !hearing.contains { $0 === link }
+                }
+                unasked += others.count
+                hearing += others
+            }
+            guard !hearing.isEmpty else { continue }
             let holding = try room.blobs.holding(of: root)
-            for link in watching { link.tell(holding, of: root) }
+            for link in hearing { link.tell(holding, of: root) }
         }
+    }
+
+    /// A link to each device that is online and may hear of a blob.
+    private func readers(of root: BlobRoot) throws(StorageError) -> [PeerLink] {
+        var links: [PeerLink] = []
+        for row in try store.blobs.rows(startingWith: root.bytes) {
+            for (_, link) in try room.mentions.onlineReaders(of: row.number)
+            where !links.contains(where: { $0 === link }) {
+                links.append(link)
+            }
+        }
+        return links
     }
 
     /// A link is gone.

@@ -7,6 +7,8 @@ import WorkspaceModel
 final class HeldBlobs: FilePart {
     /// Blobs whose held chunks have changed since peers were told.
     private var changed: Set<BlobRoot> = []
+    /// Those of them of which all was held, and no longer is.
+    private var lost: Set<BlobRoot> = []
     /// When that is told, on the monotonic clock.
     private(set) var wordsDue: UInt64?
     /// Bytes of ciphertext that are still to come of all blobs that are wanted; `nil` until somebody asks.
@@ -37,6 +39,7 @@ final class HeldBlobs: FilePart {
                 of: row.number, at: Int64(clamping: time.wall))
         }
         changed.insert(blob.root)
+        if row.held.isWhole, !held.isWhole { lost.insert(blob.root) }
         wordsDue = wordsDue ?? time.monotonic
     }
 
@@ -79,10 +82,10 @@ final class HeldBlobs: FilePart {
         comingBytes = coming &- before &+ (try missingBytes(of: number))
     }
 
-    /// The blobs to tell peers about now.
-    func takeChanged() -> [BlobRoot] {
-        defer { (changed, wordsDue) = ([], nil) }
-        return changed.sorted()
+    /// The blobs to tell peers about now; `isLost` where all of it was held, and no longer is.
+    func takeChanged() -> [(root: BlobRoot, isLost: Bool)] {
+        defer { (changed, lost, wordsDue) = ([], [], nil) }
+        return changed.sorted().map { ($0, lost.contains($0)) }
     }
 }
 

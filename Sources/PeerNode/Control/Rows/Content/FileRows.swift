@@ -94,8 +94,10 @@ enum FileMethods {
 
     private static let fileShow = Command(
         "blob.stat",
-        line: CommandLineForm("file show", ["blob"], examples: ["file show b_01hx9t4c"]),
-        "Show a file, and how much of it is here.",
+        line: CommandLineForm(
+            "file show", ["blob"], examples: ["file show b_01hx9t4c"], flow: .askHolders),
+        "Show a file, and how much of it is here. The command line first asks connected devices "
+            + "whether they have it.",
         parameters: [fileID], result: "blob", shape: .file, effect: .reads, scope: .node,
         failures: [.notFound], example: ["blob": .string(exampleID)],
         run: .answer { (call) throws(NodeError) in try call.node.files.file(call[fileID]) })
@@ -209,8 +211,10 @@ enum FileMethods {
             "force", "Even if it was added on this device, or is the only known copy.")
         return Command(
             "blob.drop",
-            line: CommandLineForm("file drop", ["blob"], examples: ["file drop b_01hx9t4c"]),
-            "Remove a file from this device. Messages still show it.",
+            line: CommandLineForm(
+                "file drop", ["blob"], examples: ["file drop b_01hx9t4c"], flow: .askHolders),
+            "Remove a file from this device. Messages still show it. The command line first asks "
+                + "connected devices whether they have it.",
             parameters: [fileID, force], result: "blob", shape: .file, effect: .writes,
             scope: .node, failures: [.notFound, .unsupported, .forbidden],
             example: ["blob": .string(exampleID)],
