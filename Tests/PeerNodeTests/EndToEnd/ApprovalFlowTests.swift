@@ -89,6 +89,28 @@ extension EndToEnd {
             #expect(eventually { dana.run("send", "general", "in").status == 0 })
         }
 
+        @Test func `to come back is declined once, and the person hears so`() throws {
+            let (mina, joon) = try TemporaryNode.pair()
+            #expect(joon.run("workspace", "leave", "--yes").status == 0)
+            #expect(
+                eventually { mina.run("member", "list", "--json").objects.count == 1 })
+            let link = mina.invite()
+            #expect(joon.join(link).status == 7)
+            let waiting = joon.run("send", "general", "x", "--json")
+            #expect(waiting.error.reason == "workspace.pending", "\(waiting.errors)")
+            let decided = mina.run("request", "reject", "@Joon", "--json")
+            #expect(decided.object["state"] == "rejected", "\(decided.errors)")
+            #expect(
+                eventually {
+                    joon.run("status").output.contains(
+                        "your request to join acme was declined")
+                })
+            #expect(joon.join(link).error.reason == "request.declined")
+            let states = mina.run("request", "list", "--json").objects.compactMap { $0["state"] }
+            #expect(states == ["rejected"])
+            #expect(mina.run("request", "list").output.contains("who left today"))
+        }
+
         @Test func `for a workspace that is handed over and ended`() throws {
             let (mina, joon) = try TemporaryNode.pair()
             #expect(mina.run("workspace", "edit", "--name", "acme two").status == 0)
