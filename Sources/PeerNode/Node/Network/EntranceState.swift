@@ -127,7 +127,11 @@ struct PendingJoin: Equatable {
             var join = PendingJoin(
                 link: try decoder.text(maxBytes: 512), since: try decoder.uint(),
                 isRefused: try decoder.bool())
-            if count == 4 { join.isEnded = try decoder.bool() }
+            if count == 4 {
+                // There is one way to write that it has not ended.
+                join.isEnded = try decoder.bool()
+                guard join.isEnded else { throw Malformed(.outOfRange, at: 0) }
+            }
             joins.append(join)
         }
         try decoder.finish()
