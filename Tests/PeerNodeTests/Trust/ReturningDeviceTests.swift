@@ -160,6 +160,28 @@ struct `Somebody who was in and comes with a fresh link (A12)` {
         #expect(try bob.memberNames() == ["Ada", "Bob", "Mallory"])
     }
 
+    /// A rejection is a removal, which a changed program could answer as if it were an end.
+    @Test func `is not asked about again after an admin has said no`() throws {
+        let table = try Table()
+        let end = try table.pair.removeMallory()
+        let (ada, bob, keys) = (table.pair.ada, table.pair.bob, table.pair.keys)
+        let held = try table.links()[0]
+        #expect(try table.returns([keys], to: bob, after: end, with: held) == .pending)
+        table.pair.bench.advance(2_000)
+        try ada.decide("join.reject")
+        table.pair.bench.advance(5_000)
+        let former = FormerMembership(of: table.member, in: try ada.workspace())
+        #expect(former.ends == [end])
+        let rejection = try #require(former.rejections.first)
+        for node in [ada, bob] {
+            for named in [end, rejection] {
+                let said = try table.returns([keys], to: node, after: named, with: held)
+                #expect(said == .invalid, "\(node.name)")
+            }
+        }
+        #expect(try ada.requests().compactMap { $0["state"] } == ["rejected"])
+    }
+
     /// What a member, an admin, and a returned member could write for the revoked device.
     @Test func `has no accomplice who could bring the revoked device`() throws {
         let table = try Table()
