@@ -186,8 +186,8 @@ extension SessionPart {
         }
     }
 
-    /// Has connected devices asked who has a file, so that no old word counts. A failure is not told:
-    /// the call that follows explains what is wrong with the file.
+    /// Has connected devices asked who has a file, so that no old word counts. A failure is not
+    /// told: the call that follows explains what is wrong with the file.
     private func askHolders(_ parameters: JSONObject) {
         guard let blob = parameters["blob"], var client = try? self.client() else { return }
         _ = try? client.call("blob.holders", ["blob": blob])

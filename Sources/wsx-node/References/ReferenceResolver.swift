@@ -190,8 +190,8 @@ struct ReferenceResolver {
     }
 
     /// The pending requests of people with this name, with or without `@`; if there is none, of
-    /// those whose names begin so. A name means a person: of somebody who asked several times it is the
-    /// newest request, and what is decided about it answers the others.
+    /// those whose names begin so. A name means a person: of somebody who asked several times it
+    /// is the newest request, and what is decided about it answers the others.
     private mutating func requests(ofSomebody text: String, among all: [Found]) -> [Found] {
         let name = text.hasPrefix("@") ? String(text.dropFirst()) : text
         let waiting = Self.newestOfEach(all.filter { $0.isWaiting })

@@ -93,7 +93,7 @@ extension CommandLineForm {
         case attachNote
         /// It sends, and says who has it.
         case send
-        /// It has connected devices asked who has a file, then calls the method and shows the answer.
+        /// It has connected devices asked who has a file, then calls the method.
         case askHolders
         /// It fetches a file with its progress, and saves it.
         case saveFile

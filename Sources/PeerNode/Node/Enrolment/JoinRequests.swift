@@ -108,9 +108,9 @@ extension Admissions {
         }
     }
 
-    /// Whether a request answers what took nothing from its member: an admission that has effect, as
-    /// of a device that was revoked since, which can never be added again; or a rejection, though
-    /// there is an end to answer.
+    /// Whether a request answers what took nothing from its member: an admission that has effect,
+    /// as of a device that was revoked since, which can never be added again; or a rejection,
+    /// though there is an end to answer.
     func answersNothing(
         _ answered: OperationID?, of member: MemberID, in workspace: Workspace
     ) -> Bool {

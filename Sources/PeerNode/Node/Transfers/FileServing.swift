@@ -63,8 +63,8 @@ final class FileServing: FilePart {
         return pieces == nil && services[link.id]?.watched.remove(root) != nil
     }
 
-    /// Tells the peers that watch a blob what is held of it now. Of what is not all here any more all
-    /// hear who may: they would go on counting this device, and might drop the last copy.
+    /// Tells the peers that watch a blob what is held of it now. Of what is not all here any more
+    /// all hear who may: they would go on counting this device, and might drop the last copy.
     func tellHeld() throws(StorageError) {
         var unasked = 0
         for (root, isLost) in room.blobs.takeChanged() {
