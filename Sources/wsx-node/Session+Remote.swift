@@ -143,6 +143,7 @@ extension SessionPart {
             let parameters = try session.parameters(for: command)
             try Starting(self).startIfNeeded()
             return try callAndPrint(command, parameters)
+        case .showIdentity: return try Recovering(self).showIdentity(command)
         case .unlock, .changePassphrase, .setPasscode, .changePasscode, .removePasscode:
             return try runWithSecrets(command)
         case .logOut: return try logOut(command)

@@ -13,20 +13,52 @@ struct Recovering: SessionPart {
     /// Shows the words at the end of the first `up` or `join`.
     func tellPhrase(_ identity: JSONValue?, _ client: inout ControlClient) throws(NodeError) {
         guard showsPhrase, identity?["recovery"] == "unshown" else { return }
-        let shown = try client.call("identity.show", ["phrase": true])
-        io.print(rendering.text(shown, of: "identity.show"))
+        try printWords(["phrase": true], &client) { rendering.text($0, of: "identity.show") }
     }
 
-    /// The answer with the words in it, for a program that created the identity by this call.
-    func withPhrase(
-        _ answer: JSONValue, _ identity: JSONValue?, _ client: inout ControlClient
-    ) throws(NodeError) -> JSONValue {
-        guard identity?["recovery"] == "unshown", var fields = answer.objectValue else {
-            return answer
+    /// Prints an answer; with the words in it, for a program that created the identity by this
+    /// call.
+    func printWithPhrase(
+        _ answer: JSONValue, of method: String, _ identity: JSONValue?,
+        _ client: inout ControlClient
+    ) throws(NodeError) {
+        guard identity?["recovery"] == "unshown", let fields = answer.objectValue else {
+            io.print(rendering.text(answer, of: method))
+            return
         }
-        let shown = try client.call("identity.show", ["phrase": true])
-        fields.append("phrase", shown["phrase"] ?? .null)
-        return .object(fields)
+        try printWords(["phrase": true], &client) { shown in
+            var fields = fields
+            fields.append("phrase", shown["phrase"] ?? .null)
+            return rendering.text(.object(fields), of: method)
+        }
+    }
+
+    /// `identity show`, with the words or without.
+    func showIdentity(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        guard parameters["phrase"] == true, parameters["keep"] != true, parameters["seen"] == nil
+        else { return try callAndPrint(command, parameters) }
+        var client = try client()
+        try printWords(parameters, &client) { rendering.text($0, of: command.name) }
+        return 0
+    }
+
+    /// Prints the words of the phrase. The node keeps them until they are printed: a full disk, a
+    /// closed pipe or a kill before that ends this process, and the words can be shown again.
+    private func printWords(
+        _ parameters: JSONObject, _ client: inout ControlClient, as text: (JSONValue) -> String
+    ) throws(NodeError) {
+        var given = parameters
+        given["keep"] = true
+        let kept = try client.call("identity.show", given)
+        guard let words = kept["phrase"], var fields = kept.objectValue else {
+            io.print(text(kept))
+            return
+        }
+        // So it is as soon as somebody can read this.
+        fields["recovery"] = "shown"
+        io.print(text(.object(fields)))
+        _ = try client.call("identity.show", ["seen": words])
     }
 
     /// `device link LINK`: this home becomes a device of the person who made the link.

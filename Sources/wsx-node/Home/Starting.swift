@@ -83,7 +83,7 @@ struct Starting: SessionPart {
         let status = try client.call("node.status", [:])
         if let fresh = status["identity"], !fresh.isNull { identity = fresh }
         if globals.json {
-            io.print(try Recovering(self).withPhrase(status, identity, &client).text + "\n")
+            try Recovering(self).printWithPhrase(status, of: "node.status", identity, &client)
             return 0
         }
         tellIdentity(identity, in: selected)
@@ -271,10 +271,9 @@ struct Starting: SessionPart {
             throw error
         }
         if globals.json || globals.plain {
-            let shown =
-                globals.json
-                ? try Recovering(self).withPhrase(workspace, identity, &client) : workspace
-            io.print(rendering.text(shown, of: "workspace.join"))
+            // Nobody expects words between plain columns: they stay until somebody asks for them.
+            try Recovering(self).printWithPhrase(
+                workspace, of: "workspace.join", globals.json ? identity : nil, &client)
             return 0
         }
         tellIdentity((try? client.call("identity.show", [:])) ?? identity, in: workspace)

@@ -35,6 +35,9 @@ struct `A method` {
             "identity.create", ["name": "Mina", "no_recovery": true],
             "createIdentity Mina without recovery"),
         Row("identity.show", ["phrase": true], "identity and phrase"),
+        Row("identity.show", ["phrase": true, "keep": true], "identity and phrase, kept"),
+        Row("identity.show", ["keep": true], "identity"),
+        Row("identity.show", ["seen": "abacus abdomen"], "identity, seen abacus abdomen"),
         Row(
             "identity.create", ["name": "Mina", "passphrase": "secret words"],
             "createIdentity Mina under secret words"),

@@ -231,9 +231,16 @@ final class TableNode: NodeCommands {
         try note("unlock by \(code)", scope)
         return SessionObject(state: "open")
     }
-    func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
-        try note(showsPhrase ? "identity and phrase" : "identity", scope)
-        return identityObject
+    func identity(_ sight: PhraseSight, _ scope: CallScope) throws(NodeError) -> IdentityObject {
+        var object = identityObject
+        switch sight {
+        case .none: try note("identity", scope)
+        case .shown: try note("identity and phrase", scope)
+        case .kept: try note("identity and phrase, kept", scope)
+        case .seen(let words): try note("identity, seen \(words)", scope)
+        }
+        if sight == .shown || sight == .kept { object.phrase = "abacus abdomen" }
+        return object
     }
     func renewPhrase(
         _ phrase: String?, _ scope: CallScope

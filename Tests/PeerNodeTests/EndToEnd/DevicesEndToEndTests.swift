@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -54,6 +55,41 @@ extension EndToEnd {
             #expect(eventually { joon.texts() == ["from the phone", "back"] })
             let names = joon.run("member", "list", "--json").objects.compactMap { $0["name"] }
             #expect(names == ["Mina", "Joon"])
+        }
+
+        @Test func `keeps the phrase of somebody who could not read it`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            for flags in ["", " --json"] {
+                let process = Self.shell(
+                    "exec wsx-node identity show --phrase\(flags) > /dev/full", node)
+                let full = TemporaryNode.finish(process)
+                #expect(full.status == 1, "\(full.errors)")
+                // Nobody reads the other end.
+                let unread = Self.shell("exec wsx-node identity show --phrase\(flags)", node)
+                let output = Pipe()
+                unread.standardOutput = output
+                try output.fileHandleForReading.close()
+                try unread.run()
+                unread.waitUntilExit()
+                #expect(unread.terminationStatus == 141)
+                #expect(node.run("identity", "show", "--json").object["recovery"] == "unshown")
+            }
+            let shown = node.run("identity", "show", "--phrase", "--json").object
+            #expect(shown["phrase"]?.stringValue?.split(separator: " ").count == 24)
+            #expect(shown["recovery"] == "shown")
+            #expect(node.run("identity", "show", "--json").object["recovery"] == "shown")
+            #expect(node.run("identity", "show", "--phrase").status == 5)
+        }
+
+        private static func shell(_ line: String, _ node: TemporaryNode) -> Process {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", line]
+            process.environment = node.scriptEnvironment
+            process.standardInput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            return process
         }
 
         @Test func `may do without a phrase, and is reminded`() {

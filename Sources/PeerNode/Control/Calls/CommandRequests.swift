@@ -66,6 +66,18 @@ public struct RecoveryDraft: Sendable {
     public var passphrase: String?
 }
 
+/// What a call does with the recovery phrase whose words nobody has seen yet.
+public enum PhraseSight: Sendable, Equatable {
+    /// Nothing.
+    case none
+    /// Shows the words, and forgets them.
+    case shown
+    /// Shows the words, which stay until a call says that they were seen.
+    case kept
+    /// Forgets these words, which somebody has seen. They come from outside.
+    case seen(String)
+}
+
 /// The parameters of a new invite.
 public struct InviteDraft: Sendable {
     /// How many people may use it.

@@ -5,8 +5,8 @@ public protocol IdentityCommands {
     /// Creates the identity of this home. If there is one already, the call fails with `duplicate`.
     func createIdentity(_ draft: IdentityDraft, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
-    /// The identity of this home; with the recovery phrase, which is shown once.
-    func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject
+    /// The identity of this home; with the recovery phrase if that is asked for, and still here.
+    func identity(_ sight: PhraseSight, _ scope: CallScope) throws(NodeError) -> IdentityObject
     /// Comes back as the member whose phrase it is. Answers with the workspace.
     func recoverIdentity(_ draft: RecoveryDraft, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome

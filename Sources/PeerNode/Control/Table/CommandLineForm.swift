@@ -59,6 +59,8 @@ extension CommandLineForm {
         case recover
         /// It makes an identity, in a home that may be new.
         case makeIdentity
+        /// It shows the identity, and confirms the words of the phrase once they are printed.
+        case showIdentity
         /// It reads the secret that opens the node.
         case unlock
         /// It reads the secrets of a new passphrase.

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// How a new identity sets up recovery.
 enum RecoveryChoice {
-    /// A phrase is drawn, and kept until it was shown once.
+    /// A phrase is drawn, and kept until somebody has seen it.
     case drawn
     /// No phrase: there is no way back after the last device is lost.
     case none
@@ -33,9 +33,9 @@ extension RecoveryPhrase {
     }
 }
 
-/// The recovery phrase: shown once, and used when no device is left.
+/// The recovery phrase: kept until it was seen, and used when no device is left.
 final class Recovery: CorePart {
-    // MARK: Shown once
+    // MARK: Seen once
 
     /// The phrase's seed, sealed, until somebody has seen the words.
     func keepUntilShown(_ phrase: RecoveryPhrase) throws(StorageError) {
@@ -53,8 +53,10 @@ final class Recovery: CorePart {
         return RecoveryPhrase(untrusted: seed)
     }
 
-    /// The words, which are not kept after this.
-    func showPhrase() throws(NodeError) -> String {
+    /// The words.
+    ///
+    /// - Parameter isKept: whether they stay here, for a caller who says later that they were seen.
+    func showPhrase(isKept: Bool) throws(NodeError) -> String {
         let phrase = try stored { () throws(StorageError) in try keptPhrase() }
         guard let phrase else {
             throw NodeError(
@@ -70,12 +72,30 @@ final class Recovery: CorePart {
                         : "the recovery phrase was already shown, and is not kept",
                 hint: "wsx-node doctor", reason: "recovery.none")
         }
+        if !isKept { try forgetPhrase() }
+        return phrase.words.joined(separator: " ")
+    }
+
+    /// Forgets the words that somebody has seen. Others stay: a phrase may have been replaced
+    /// since, and nobody has seen its words. Nothing happens if these were forgotten before.
+    func forgetSeen(_ words: String) throws(NodeError) {
+        let seen: RecoveryPhrase
+        do throws(NodeError) { seen = try core.membership.recoveryPhrase(words) } catch {
+            var error = error
+            error.fields = error.fields.map { .init(name: "seen", reason: $0.reason) }
+            throw error
+        }
+        let kept = try stored { () throws(StorageError) in try keptPhrase() }
+        guard kept?.signingKey.device == seen.signingKey.device else { return }
+        try forgetPhrase()
+    }
+
+    private func forgetPhrase() throws(NodeError) {
         try stored { () throws(StorageError) in
             try write()
             try store.registry.setValue(nil, of: Memberships.unshownPhrase)
             try store.registry.setValue([1], of: Memberships.shownName)
         }
-        return phrase.words.joined(separator: " ")
     }
 
     /// Whether recovery is possible after losing every device, for `doctor`.

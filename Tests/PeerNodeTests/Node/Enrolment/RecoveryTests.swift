@@ -30,6 +30,32 @@ struct `The phrase of a new identity` {
         #expect(try mina.ok("identity.show")["recovery"] == "shown")
     }
 
+    @Test func `stays until somebody confirms that its words were seen`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let first = try mina.ok("identity.show", ["phrase": true, "keep": true])
+        #expect(first["recovery"] == "unshown")
+        try mina.restart()
+        let words = try mina.ok("identity.show", ["phrase": true, "keep": true])["phrase"] ?? .null
+        #expect(first["phrase"] == words)
+        // Neither somebody else's words nor words with a slip are these.
+        let others = try mina.ok("identity.show", ["seen": .string(RecoveryTestPhrase.stranger)])
+        #expect(others["recovery"] == "unshown")
+        let slip = try mina.refused("identity.show", ["seen": "abacus"])
+        #expect(slip.kind == .badRequest && slip.fields.map(\.name) == ["seen"])
+        #expect(
+            try mina.refused("identity.show", ["phrase": true, "seen": words]).kind == .badRequest)
+        #expect(try mina.rowCount("meta WHERE name = 'recovery.seed'") == 1)
+        // Of two programs that show the words at the same time, both confirm.
+        for _ in 1...2 {
+            let seen = try mina.ok("identity.show", ["seen": words])
+            #expect(seen["recovery"] == "shown" && seen["phrase"] == nil)
+            #expect(try mina.rowCount("meta WHERE name = 'recovery.seed'") == 0)
+        }
+        let late = try mina.refused("identity.show", ["phrase": true, "keep": true])
+        #expect(late.kind == .notFound)
+    }
+
     @Test func `is missed by doctor until it was shown`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

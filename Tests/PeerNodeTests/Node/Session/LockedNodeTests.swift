@@ -51,6 +51,7 @@ struct `A locked node` {
         #expect(shown["locked"] == true)
         #expect(shown["passphrase"] == true)
         #expect(try node.refused("identity.show", ["phrase": true]).kind == .locked)
+        #expect(try node.refused("identity.show", ["seen": "abacus"]).kind == .locked)
     }
 
     @Test func `says no name and no text in what it answers`() throws {

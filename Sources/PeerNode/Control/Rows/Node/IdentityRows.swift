@@ -49,17 +49,34 @@ extension Command {
 
     private static let identityShow = {
         let phrase = Parameter.flag(
-            "phrase", "Also show the recovery phrase. This works only once."
+            "phrase", "Also show the recovery phrase. Once you have seen it, it is not kept."
         ).writing(true)
+        let keep = Parameter.flag(
+            "keep", "With 'phrase': keep the words, until a call with 'seen' confirms them.")
+        let seen = Parameter.text(
+            "seen", "The words that you have seen. They are not kept any longer.", bytes: 1...1_024
+        ).hidden().optional().writing()
         return Command(
             "identity.show",
             line: CommandLineForm(
-                "identity show", examples: ["identity show", "identity show --phrase"]),
+                "identity show", examples: ["identity show", "identity show --phrase"],
+                flow: .showIdentity),
             "Show this home's identity and who you are in each workspace.",
-            parameters: [phrase], result: "identity", shape: .identity, effect: .reads,
-            scope: .node, whileLocked: .answers, failures: [.notFound], needs: .daemon,
-            run: .answer { (call) throws(NodeError) in
-                try call.node.identity.identity(showsPhrase: call[phrase], call.scope)
+            parameters: [phrase, keep, seen], result: "identity", shape: .identity,
+            effect: .reads, scope: .node, whileLocked: .answers,
+            failures: [.badRequest, .notFound], needs: .daemon,
+            run: .answer { (call) throws(NodeError) -> IdentityObject in
+                guard let words = call[seen] else {
+                    return try call.node.identity.identity(
+                        call[phrase] ? call[keep] ? .kept : .shown : .none, call.scope)
+                }
+                guard !call[phrase] else {
+                    throw NodeError(
+                        .badRequest, "'seen' and 'phrase' cannot be combined",
+                        hint: "use only one of them", reason: "control.bad_param",
+                        fields: [.init(name: "seen", reason: ParameterMismatch.form.rawValue)])
+                }
+                return try call.node.identity.identity(.seen(words), call.scope)
             })
     }()
 

@@ -79,10 +79,16 @@ final class IdentityHandler: CorePart, IdentityCommands {
         return Made(object)
     }
 
-    func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
+    func identity(_ sight: PhraseSight, _ scope: CallScope) throws(NodeError) -> IdentityObject {
         guard let known = core.queries.identityObject() else { throw .noIdentity }
-        if known.isLocked, showsPhrase { throw .locked(turn.session.lock.phase) }
-        let phrase = showsPhrase ? try core.enrolment.recovery.showPhrase() : nil
+        if known.isLocked, sight != .none { throw .locked(turn.session.lock.phase) }
+        var phrase: String?
+        switch sight {
+        case .none: break
+        case .shown: phrase = try core.enrolment.recovery.showPhrase(isKept: false)
+        case .kept: phrase = try core.enrolment.recovery.showPhrase(isKept: true)
+        case .seen(let words): try core.enrolment.recovery.forgetSeen(words)
+        }
         guard var object = core.queries.identityObject() else { throw .noIdentity }
         object.phrase = phrase
         return object
