@@ -54,7 +54,7 @@ extension SessionPart {
     private func rawParameters(_ command: Command?) throws(NodeError) -> JSONObject {
         var parameters = JSONObject()
         if let text = scan.values["params"]?.stringValue {
-            let text = text == "-" ? try textFromInput(scan.command ?? Command.all[0]) : text
+            let text = text == "-" ? try inputText(trimmed: true) : text
             let value: JSONValue
             do { value = try JSONValue(parsing: text) } catch {
                 throw .usage("'--params' is not valid JSON: \(NodeError.badJSON(error).message)")

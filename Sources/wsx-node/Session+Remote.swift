@@ -35,7 +35,7 @@ extension SessionPart {
         var values = try ArgumentText.resolvedTimes(scan.values, of: command, io: io)
         for parameter in command.parameters where parameter.readsStandardInput {
             guard values[parameter.name]?.stringValue == "-" else { continue }
-            values[parameter.name] = .string(try textFromInput(command))
+            values[parameter.name] = .string(try inputText(for: parameter))
         }
         let isFlag = command.parameters.contains { $0.name == "setting" && $0.isLocal }
         if isFlag, let setting = values["setting"]?.stringValue {
@@ -102,19 +102,32 @@ extension SessionPart {
         return error
     }
 
-    /// All of standard input as text, without its last newline.
-    func textFromInput(_ command: Command) throws(NodeError) -> String {
-        try inputText(trimmed: true)
+    /// All of standard input for a parameter, without its last newline. If it is longer than a line,
+    /// that is told as any other text that is too long for the parameter.
+    private func inputText(for parameter: ParameterDefinition) throws(NodeError) -> String {
+        guard case .text(let bytes) = parameter.shape,
+            bytes.upperBound < Limits.controlLineBytesMax
+        else { return try inputText(trimmed: true) }
+        return try inputText(
+            trimmed: true,
+            tooLong: .textTooLarge(
+                parameter.name, bytes: Limits.controlLineBytesMax, bytesMax: bytes.upperBound,
+                isMore: true))
     }
 
     /// All of standard input as text, with Windows line ends normalised.
     ///
-    /// - Parameter trimmed: whether the last newline is removed. A text passed to the node as a
-    ///   file keeps it, since the node takes it for the end of the last line.
-    func inputText(trimmed: Bool) throws(NodeError) -> String {
+    /// - Parameters:
+    ///   - trimmed: whether the last newline is removed. A text passed to the node as a file keeps
+    ///     it, since the node takes it for the end of the last line.
+    ///   - limit: bytes.
+    ///   - tooLong: the failure if there are more.
+    func inputText(
+        trimmed: Bool, limit: Int = Limits.controlLineBytesMax, tooLong: NodeError = .lineTooLong
+    ) throws(NodeError) -> String {
         if io.isInputTerminal { io.tell("Ctrl-D on a line of its own ends the text.\n") }
-        var bytes = io.readInput(limit: Limits.controlLineBytesMax)
-        guard bytes.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
+        var bytes = io.readInput(limit: limit)
+        guard bytes.count <= limit else { throw tooLong }
         if trimmed {
             if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
@@ -194,12 +207,13 @@ extension SessionPart {
         _ = try? client.call("blob.holders", ["blob": blob])
     }
 
-    func callAndPrint(_ command: Command, _ parameters: JSONObject) throws(NodeError)
-        -> Int32
-    {
+    /// - Parameter file: the bytes that follow the line of the request.
+    func callAndPrint(
+        _ command: Command, _ parameters: JSONObject, file: [UInt8] = []
+    ) throws(NodeError) -> Int32 {
         var client = try client()
         let result = labelled(
-            try client.call(command.name, parameters), of: command.name, &client)
+            try client.call(command.name, parameters, file: file), of: command.name, &client)
         var rendering = rendering
         if command.shape == .unread || command.shape == .starredMessages, !globals.json,
             !globals.plain, result["items"]?.arrayValue?.isEmpty != true

@@ -59,6 +59,12 @@ extension Limits {
     /// asks: while one request lasts, no peer can make more than 60.
     public static let noteClaimsMax = 64
 
+    /// A text behind the line of the call that writes it, in bytes: a whole note
+    /// (`NoteLimits.textBytesMax`), and the line break that ends it in a file.
+    public static let noteTextPerCallBytesMax = 16 * 1024 * 1024 + 1
+    /// Bytes of texts that come so, of all connections together: four of the largest.
+    public static let noteTextsComingBytesMax = 4 * noteTextPerCallBytesMax
+
     // MARK: Reads
 
     /// Notes that are searched for a title, the newest: each is opened for that, about 40 ms in

@@ -30,6 +30,13 @@ extension NodeError {
             hint: "send it in parts", reason: "control.too_long")
     }
 
+    /// A text of a note that is longer than notes are.
+    public static var noteTooLarge: Self {
+        Self(
+            .tooLarge, "a note holds at most 16 MiB of text", hint: "split it into several notes",
+            reason: "note.size")
+    }
+
     /// A place in a message at which it has no file.
     ///
     /// - Parameter count: how many it has.
@@ -57,9 +64,15 @@ extension NodeError {
     }
 
     /// The text of a message that is longer than messages are.
-    public static func textTooLarge(_ field: String, bytes: Int, bytesMax: Int) -> Self {
+    ///
+    /// - Parameter isMore: whether it is even longer than `bytes`, and nobody has counted on.
+    public static func textTooLarge(
+        _ field: String, bytes: Int, bytesMax: Int, isMore: Bool = false
+    ) -> Self {
         Self(
-            .tooLarge, "'\(field)' is too long: \(bytes) bytes, at most \(bytesMax) allowed",
+            .tooLarge,
+            "'\(field)' is too long: \(isMore ? "more than " : "")\(bytes) bytes, "
+                + "at most \(bytesMax) allowed",
             hint: "send it in parts", reason: "text.too_long",
             fields: [Field(name: field, reason: "too_long")],
             details: ["bytes": .integer(Int64(bytes)), "bytes_max": .integer(Int64(bytesMax))])

@@ -36,8 +36,7 @@ struct Recovering: SessionPart {
     /// `identity show`, with the words or without.
     func showIdentity(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
-        guard parameters["phrase"] == true, parameters["keep"] != true, parameters["seen"] == nil
-        else { return try callAndPrint(command, parameters) }
+        guard parameters["phrase"] == true else { return try callAndPrint(command, parameters) }
         var client = try client()
         try printWords(parameters, &client) { rendering.text($0, of: command.name) }
         return 0

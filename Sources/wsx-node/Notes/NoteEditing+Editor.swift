@@ -40,14 +40,15 @@ extension NoteEditing {
             try refuseDeleted(now)
             // The node ignores one final line break, which the file has.
             let isOpen = text.utf8.last == UInt8(ascii: "\n")
-            var edit: JSONObject = ["text": .string(isOpen ? text + "\n" : text)]
+            var edit = JSONObject()
+            let behind = Self.put(isOpen ? text + "\n" : text, into: &edit)
             edit["workspace"] = view["workspace"]
             edit["note"] = view["note"]
             edit["base"] = shown["version"]
             edit["format"] = format
             edit["strict"] = strict
             var client = try client()
-            result = try client.call(command.name, edit)
+            result = try client.call(command.name, edit, file: behind)
         } catch { throw file.kept(error) }
         file.remove()
         show(rendering.text(result, of: command.name))
@@ -69,13 +70,13 @@ extension NoteEditing {
                     : "the editor \(NodeError.quoted(command)) could not be run",
                 hint: isRun ? nil : "set EDITOR to an editor that is installed",
                 reason: "note.editor")
-            guard try file.changed(limit: Limits.controlLineBytesMax) != nil else {
+            guard try file.changed(limit: Limits.noteTextPerCallBytesMax) != nil else {
                 file.remove()
                 throw error
             }
             throw file.kept(error)
         }
-        return try file.changed(limit: Limits.controlLineBytesMax)
+        return try file.changed(limit: Limits.noteTextPerCallBytesMax)
     }
 
     private func refuseDeleted(_ note: JSONValue) throws(NodeError) {

@@ -11,12 +11,17 @@ struct NoteEditing: SessionPart {
     func writeNote(_ command: Command) throws(NodeError) -> Int32 {
         if scan.values["editor"]?.boolValue == true { return try editNote(command) }
         var session = self
+        var behind: [UInt8] = []
         if let path = scan.values["from"]?.stringValue {
             guard scan.values["text"] == nil else {
                 throw .usage("the text is given twice", hint: "use only one of --from and --text")
             }
-            session.scan.values["text"] = .string(
-                path == "-" ? try inputText(trimmed: false) : try noteText(fromFile: path))
+            let text =
+                path == "-"
+                ? try inputText(
+                    trimmed: false, limit: Limits.noteTextPerCallBytesMax, tooLong: .noteTooLarge)
+                : try noteText(fromFile: path)
+            behind = Self.put(text, into: &session.scan.values)
         } else if command.shape == .editedNote, scan.values["text"] == nil,
             scan.values["ops"] == nil
         {
@@ -24,18 +29,33 @@ struct NoteEditing: SessionPart {
                 "what should the note say?",
                 hint: "add --editor, --from FILE, or --from - for standard input")
         }
-        return try callAndPrint(command, try session.parameters(for: command))
+        return try callAndPrint(command, try session.parameters(for: command), file: behind)
     }
+
+    /// Puts a text into a call: a long one behind its line, where a byte stays a byte.
+    ///
+    /// - Returns: what follows the line.
+    static func put(_ text: String, into call: inout JSONObject) -> [UInt8] {
+        guard text.utf8.count > lineTextBytesMax else {
+            call["text"] = .string(text)
+            return []
+        }
+        call["bytes"] = .integer(Int64(text.utf8.count))
+        return Array(text.utf8)
+    }
+
+    /// A text of so many bytes fits into a line, although JSON writes some bytes as six.
+    private static let lineTextBytesMax = Limits.controlLineBytesMax / 8
 
     /// The text of a file, with normalised line ends.
     private func noteText(fromFile path: String) throws(NodeError) -> String {
-        let limit = Limits.controlLineBytesMax
+        let limit = Limits.noteTextPerCallBytesMax
         guard let bytes = try io.readFile(io.absolutePath(path), limit: limit) else {
             throw NodeError(
                 .notFound, "there is no file \(NodeError.quoted(path))",
                 hint: "--from - reads standard input", reason: "file.not_found")
         }
-        guard bytes.count <= limit else { throw .lineTooLong }
+        guard bytes.count <= limit else { throw .noteTooLarge }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .usage("the file \(NodeError.quoted(path)) is not UTF-8")
         }

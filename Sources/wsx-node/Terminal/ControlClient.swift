@@ -28,7 +28,7 @@ struct ControlClient {
     /// Calls a method and waits for its answer.
     ///
     /// - Parameters:
-    ///   - file: the bytes of a file that follow the line of the request.
+    ///   - file: the bytes of a file or a text that follow the line of the request.
     ///   - watch: receives the events of a stream that arrive meanwhile.
     mutating func call(
         _ method: String, _ parameters: JSONObject, file: [UInt8] = [],

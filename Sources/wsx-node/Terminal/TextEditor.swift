@@ -65,7 +65,7 @@ struct EditedFile {
             throw kept(error)
         }
         guard let bytes = found else { return nil }
-        guard bytes.count <= limit else { throw kept(.lineTooLong) }
+        guard bytes.count <= limit else { throw kept(.noteTooLarge) }
         guard let written = String(validating: bytes, as: UTF8.self) else {
             throw kept(.usage("the text is not UTF-8"))
         }

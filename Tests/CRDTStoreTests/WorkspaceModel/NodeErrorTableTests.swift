@@ -142,6 +142,7 @@ struct `A ready-made failure` {
             .unknownCommand("chanel.list", similar: "channel.list"), .unknownOperation,
             "control.unknown_op", hint: "did you mean 'channel.list'?"),
         Row(.lineTooLong, .tooLarge, "control.too_long", hint: "send it in parts"),
+        Row(.noteTooLarge, .tooLarge, "note.size", hint: "split it into several notes"),
         Row(.tooManyClients, .busy, "control.busy", hint: "close one and try again"),
         Row(.notFound("invite", "i_1"), .notFound, "invite.not_found", hint: nil),
         Row(.noWorkspace, .notFound, "workspace.none", hint: "wsx-node up --workspace NAME"),

@@ -45,6 +45,29 @@ struct `A note in an editor` {
         #expect(io.files.isEmpty && io.output.contains("n_01hx9t4c"))
     }
 
+    @Test func `may be as long as notes are, in an editor and from a file`() {
+        // As JSON, each line break takes two bytes.
+        let long = String(repeating: "y\n", count: 1_000_000)
+        edits(to: long + "z\n")
+        #expect(io.run("note", "edit", "List", "--editor") == 0, "\(io.errors)")
+        #expect(edit == "note edit n_01hx9t4c nil \(long)z nil v_1 false")
+        io.files = ["/here/long.txt": Array(long.utf8)]
+        #expect(io.run("note", "edit", "List", "--from", "long.txt") == 0, "\(io.errors)")
+        #expect(edit == "note edit List nil \(long) nil nil false")
+        #expect(io.run("note", "create", "general", "--from", "long.txt") == 0, "\(io.errors)")
+        #expect(
+            io.node?.asked.last == "note create name(\"general\") Untitled \(long) false")
+        let asked = io.node?.asked.count
+        io.files["/here/long.txt"] = [UInt8](repeating: 0x79, count: 16 * 1024 * 1024 + 2)
+        for words in [["create", "general"], ["edit", "List"]] {
+            io.errors = ""
+            let line = ["note"] + words + ["--from", "long.txt"]
+            #expect(Program.run(arguments: line, environment: [:], io: io) == 1)
+            #expect(io.errors.contains("a note holds at most 16 MiB of text"), "\(io.errors)")
+        }
+        #expect(io.node?.asked.count == asked)
+    }
+
     @Test func `keeps an empty last line, in an editor and from standard input`() {
         // The node takes off one final line break, and nobody before it another one.
         edits(to: "eggs\nmilk\n\n")

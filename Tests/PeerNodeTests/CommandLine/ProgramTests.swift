@@ -81,6 +81,18 @@ struct `The program` {
         #expect(io.run("send", "general", "-") == 2)
     }
 
+    @Test(arguments: [20_000, 1_100_000])
+    func `says how long a text may be, however much too long it is`(count: Int) {
+        let io = MemoryIO()
+        io.input = [UInt8](repeating: 0x78, count: count)
+        #expect(io.run("send", "general", "-") == 1)
+        let told = count > 1_048_576 ? "more than 1048576" : "\(count)"
+        #expect(
+            io.errors.contains("'TEXT' is too long: \(told) bytes, at most 16384 allowed"),
+            "\(io.errors)")
+        #expect(io.node?.asked == [])
+    }
+
     @Test func `checks bounds before it connects`() {
         io.node = nil
         #expect(io.run("log", "general", "-n", "101") == 2)

@@ -41,7 +41,6 @@ struct `A secret on the command line` {
         ["passphrase", "change", "--new", "long secret"],
         ["passphrase", "change", "--current", "long secret"],
         ["passcode", "set", "--code", "2580"],
-        ["identity", "show", "--seen", "long secret"],
     ])
     func `is refused where others could read it`(_ words: [String]) {
         let io = MemoryIO()
@@ -57,15 +56,6 @@ struct `A secret on the command line` {
         #expect(Program.run(arguments: words, environment: [:], io: io) == 0)
         #expect(io.output.contains("abacus"), "\(io.output)")
         #expect(io.node?.asked == ["identity and phrase, kept", "identity, seen abacus abdomen"])
-    }
-
-    @Test func `that is shown can be confirmed later`() {
-        let io = MemoryIO()
-        #expect(io.run("identity", "show", "--phrase", "--keep", "--json") == 0)
-        #expect(io.node?.asked == ["identity and phrase, kept"])
-        io.input = Array("abacus abdomen\n".utf8)
-        #expect(io.run("identity", "show", "--seen", "-") == 0)
-        #expect(io.node?.asked.last == "identity, seen abacus abdomen")
     }
 
     @Test func `is what a command prints that ends well, and no more of it than fits`() {

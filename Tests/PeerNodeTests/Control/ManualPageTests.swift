@@ -39,7 +39,8 @@ struct `The manual page` {
 
     @Test func `explains each parameter, each flag and each exit status`() {
         for command in Command.all where command.line != nil {
-            for parameter in command.parameters where !parameter.isGlobal {
+            for parameter in command.parameters
+            where !parameter.isGlobal && !parameter.isForPrograms {
                 #expect(page.contains(Manual.roff(parameter.summary)), "\(command.name)")
             }
         }

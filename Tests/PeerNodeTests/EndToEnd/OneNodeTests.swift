@@ -114,6 +114,26 @@ extension EndToEnd {
             #expect(refused.errors.contains("line 2"), "\(refused.errors)")
         }
 
+        @Test func `holds a note that is longer than a line of the socket`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            let path = node.folder + "/long.txt"
+            let text = String(repeating: "all work and no play\n", count: 150_000)
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            let made = node.run("note", "create", "general", "Long", "--from", path)
+            try #require(made.status == 0, "\(made.errors)")
+            #expect(node.run("note", "show", "Long").output == text)
+            let longer = "first\n" + text
+            try longer.write(toFile: path, atomically: true, encoding: .utf8)
+            let edited = node.run("note", "edit", "Long", "--from", path)
+            try #require(edited.status == 0, "\(edited.errors)")
+            #expect(node.run("note", "show", "Long").output == longer)
+            try String(repeating: "x", count: 16 * 1024 * 1024 + 2)
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            let refused = node.run("note", "edit", "Long", "--from", path, "--json")
+            #expect(refused.status == 1 && refused.error.reason == "note.size")
+        }
+
         @Test func `explains itself at every level without a daemon`() throws {
             let node = TemporaryNode()
             #expect(node.run().output == Manual.shortHelp)

@@ -51,7 +51,8 @@ public struct RepeatKey: Hashable, Sendable {
     public let word: String
     /// The method. The same word under another method is another key.
     public let method: String
-    /// All parameters but the key, as compact JSON in the order in which the table lists them.
+    /// All parameters but the key, as compact JSON in the order in which the table lists them; behind
+    /// them, the text that came behind the line.
     public let parameters: [UInt8]
 }
 

@@ -6,7 +6,8 @@ public import WorkspaceModel
 ///
 /// It speaks JSON-RPC line by line, or HTTP if it begins with an HTTP method: then it carries one
 /// request and its answer, or a stream of events. The bytes of a file follow the line that uploads
-/// it, or the answer to the request for it.
+/// it, or the answer to the request for it. Those of a long text follow the line of the request that
+/// writes it.
 ///
 /// The owner of the file descriptor passes in what was read, runs the requests in order inside a
 /// turn, and passes in the answers after the turn's COMMIT. It reads only while `wantsInput` is
@@ -23,6 +24,8 @@ public struct ControlConnection {
     private var splitter = LineSplitter()
     /// The file that goes over a connection of lines just now.
     private var file: LineFile?
+    /// The text that a request has announced, until that is answered.
+    private var text: LineText?
     /// Requests handed out and not yet answered, with the ids to be echoed.
     private var waiting: [UInt64: JSONValue?] = [:]
     private var lastNumber: UInt64 = 0
@@ -35,6 +38,11 @@ public struct ControlConnection {
     /// Streams of events that are open on it. The owner counts, for the node knows them.
     public var openSubscriptions = 0
 
+    /// How many bytes of a text may come, as far as texts on other connections leave room.
+    public var textRoom = Limits.noteTextPerCallBytesMax
+    /// How many bytes of a text come, or are held by a call that is not answered yet.
+    public var textByteCount: Int { text?.byteCount ?? 0 }
+
     /// A connection that nothing was read from.
     public init(id: UInt64) { self.id = id }
 
@@ -46,6 +54,7 @@ public struct ControlConnection {
         if let file {
             return file.isComing && splitter.storedCount < Limits.fileUntakenBytesMax
         }
+        if let text, text.awaiting != nil { return splitter.storedCount < text.byteCount }
         return hasRoom && exchange?.wantsInput != false
             && (hasHungUp || splitter.storedCount <= Self.storedInputMax)
     }
@@ -55,6 +64,7 @@ public struct ControlConnection {
         guard wantsInput else { return false }
         if let opening { return !opening.isEmpty }
         if let file { return file.isComing }
+        if text?.awaiting != nil { return true }
         return exchange?.wantsInput ?? !splitter.isEmpty
     }
 
@@ -118,6 +128,7 @@ public struct ControlConnection {
     public mutating func nextRequest() -> ControlRequest? {
         if exchange != nil { return nextOverHTTP() }
         while !isBroken, isFree(), hasRoom {
+            if text != nil { return takeText() }
             switch splitter.next() {
             case .none: return nil
             case .tooLong:
@@ -138,6 +149,15 @@ public struct ControlConnection {
     private mutating func begin(
         _ envelope: RequestEnvelope
     ) throws(RequestEnvelope.Refusal) -> ControlRequest? {
+        if Command.carriesText(envelope.method, envelope.parameters) {
+            do throws(NodeError) {
+                text = try LineText(announcedBy: envelope, room: textRoom)
+            } catch {
+                isBroken = true
+                throw .init(error: error, id: envelope.id ?? .null)
+            }
+            return takeText()
+        }
         if Command.carriesFile(envelope.method, envelope.parameters) {
             guard Command.takesFile(envelope.method) else {
                 // Without an id nothing is answered, so no bytes can follow an answer.
@@ -158,6 +178,22 @@ public struct ControlConnection {
             }
         }
         return handOut(envelope)
+    }
+
+    /// The request that waits for a text, once all of that is here.
+    private mutating func takeText() -> ControlRequest? {
+        guard let text, let envelope = text.awaiting else { return nil }
+        guard splitter.storedCount >= text.byteCount else {
+            guard hasInputEnded else { return nil }
+            // The rest never comes. The client may still read why nothing was written.
+            self.text = nil
+            _ = splitter.raw(splitter.storedCount)
+            refuse(.textCut, id: envelope.id ?? .null)
+            return nil
+        }
+        let request = handOut(envelope, file: splitter.raw(text.byteCount))
+        self.text?.give(to: request.call.number)
+        return request
     }
 
     private mutating func handOut(
@@ -200,6 +236,7 @@ public struct ControlConnection {
     public mutating func answer(_ call: CallID, _ answer: Result<JSONValue, NodeError>) {
         guard call.connection == id, let expected = waiting.removeValue(forKey: call.number)
         else { return }
+        if text?.isGiven(to: call.number) == true { text = nil }
         if exchange != nil {
             exchange?.answer(answer, &output)
             return
@@ -350,7 +387,7 @@ public struct ControlConnection {
                 hasInputEnded: hasInputEnded, hasSubscription: openSubscriptions > 0)
         }
         return isBroken
-            || (hasInputEnded && file == nil && splitter.isEmpty && waiting.isEmpty
+            || (hasInputEnded && file == nil && text == nil && splitter.isEmpty && waiting.isEmpty
                 && openSubscriptions == 0)
     }
 }

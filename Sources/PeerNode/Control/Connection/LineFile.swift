@@ -139,11 +139,11 @@ struct LineFile {
 }
 
 extension Command {
-    /// Whether bytes of a file go with a call, behind its line or its answer.
+    /// Whether bytes of a file or a text go with a call, behind its line or its answer.
     ///
     /// - Parameter parameters: from outside, and not checked yet.
     public static func carriesFile(_ method: String, _ parameters: JSONObject) -> Bool {
-        shape(of: method) == .fileBody
+        shape(of: method) == .fileBody || carriesText(method, parameters)
             || method == FileMethods.readOrSave && (parameters["folder"] ?? .null).isNull
     }
 

@@ -19,7 +19,9 @@ extension Command {
     /// Parameters that are given by a flag of this command, in order.
     public var flags: [ParameterDefinition] {
         let positions = line?.positions ?? []
-        return parameters.filter { !$0.isGlobal && !positions.contains($0.name) }
+        return parameters.filter {
+            !$0.isGlobal && !$0.isForPrograms && !positions.contains($0.name)
+        }
     }
 
     private static func positional(_ parameter: ParameterDefinition) -> String {

@@ -6,7 +6,8 @@ public struct CommandContext {
     public let node: any NodeCommands
     /// Which call it is.
     public let call: CallID
-    /// The file that came with it: at most `Limits.inlineFileBytesMax` bytes, right behind its line.
+    /// What came right behind its line: a file of at most `Limits.inlineFileBytesMax` bytes, or a
+    /// text of at most `Limits.noteTextPerCallBytesMax`.
     public var file: [UInt8]?
 }
 
@@ -38,7 +39,8 @@ struct CommandCall {
                     .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
                 return RepeatKey(
                     word: word, method: method,
-                    parameters: JSONValue.object(JSONObject(uniqueMembers: members)).bytes)
+                    parameters: JSONValue.object(JSONObject(uniqueMembers: members)).bytes
+                        + (context.file ?? []))
             }, named: arguments.named)
     }
 

@@ -8,7 +8,8 @@ public struct ControlRequest: Sendable {
     public let method: String
     /// Not yet checked.
     public let parameters: JSONObject
-    /// The file that came with it: at most `Limits.inlineFileBytesMax` bytes, right behind its line.
+    /// What came right behind its line: a file of at most `Limits.inlineFileBytesMax` bytes, or a
+    /// text of at most `Limits.noteTextPerCallBytesMax`.
     public var file: [UInt8]?
 
     /// Looks up the method, checks the parameters, and runs it.

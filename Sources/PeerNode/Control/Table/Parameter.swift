@@ -20,6 +20,8 @@ public struct ParameterDefinition: Sendable {
     public internal(set) var flagValue: JSONValue?
     /// Whether it stays on the command line and never travels on the socket.
     public internal(set) var isLocal = false
+    /// Whether programs alone give it, on the socket: the command line has no flag for it.
+    public internal(set) var isForPrograms = false
     /// Whether it is one of the flags that every command takes.
     public internal(set) var isGlobal = false
     /// Whether a time is one to come, so that `2h` on the command line is in two hours.
@@ -132,6 +134,8 @@ public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
     func fromMorning() -> Parameter { changed { $0.dayMinute = ParameterDefinition.morning } }
     /// The same parameter, for the command line alone.
     func local() -> Parameter { changed { $0.isLocal = true } }
+    /// The same parameter, for programs on the socket alone.
+    func forPrograms() -> Parameter { changed { $0.isForPrograms = true } }
     /// The same parameter, listed with the flags that every command takes.
     func global() -> Parameter { changed { $0.isGlobal = true } }
     /// The same parameter, for which the command line takes nothing but `-`.

@@ -20,6 +20,12 @@ extension ControlClients {
         return true
     }
 
+    /// How many bytes of a further text may come: all are in memory until their calls are answered.
+    var textRoom: Int {
+        let coming = clients.values.reduce(0) { $0 + $1.connection.textByteCount }
+        return Limits.noteTextsComingBytesMax - coming
+    }
+
     /// Tells the client why, as far as it reads, and closes the connection.
     func part(_ client: Client, because error: NodeError, now: UInt64) {
         client.connection.close(because: error)

@@ -241,6 +241,7 @@ final class ControlClients {
             return
         }
         guard client.putOff.isEmpty, hasRoom(for: client) else { return }
+        client.connection.textRoom = textRoom
         while let request = client.connection.nextRequest() {
             inputs.append(
                 .call(

@@ -275,8 +275,4 @@ extension NodeError {
         .badRequest, "the text contains a character that a note cannot hold",
         hint: "remove control characters other than tabs and line breaks", reason: "bad_text",
         fields: [.init(name: "text", reason: "form")])
-
-    static let noteTooLarge = NodeError(
-        .tooLarge, "a note holds at most 16 MiB of text", hint: "split it into several notes",
-        reason: "note.size")
 }

@@ -16,6 +16,33 @@ enum NoteCommandTable {
     private static let format = Parameter.choice(
         "format", "Whether the text is plain or Markdown.", ["text", "markdown"]
     ).defaulting(to: "text")
+    /// How long a text is that is not in the line.
+    private static let bytes = Parameter.integer(
+        "bytes", "For programs: the size of the text, which then follows the line of the request.",
+        0...Int64(Limits.noteTextPerCallBytesMax)
+    ).optional().forPrograms()
+    /// The methods whose text may follow their line.
+    static let takersOfTexts = ["note.create", "note.edit"]
+
+    /// The text of a call, in its line or behind it.
+    private static func givenText(
+        _ inLine: Parameter<String?>, of call: CommandCall
+    ) throws(NodeError) -> String? {
+        guard call[bytes] != nil else { return call[inLine] }
+        func mismatch(_ sentence: String, _ hint: String) -> NodeError {
+            NodeError(
+                .badRequest, sentence, hint: hint, reason: "control.bad_param",
+                fields: [.init(name: "bytes", reason: ParameterMismatch.form.rawValue)])
+        }
+        guard call[inLine] == nil else {
+            throw mismatch("'text' and 'bytes' cannot be combined", "use only one of them")
+        }
+        guard let given = call.context.file else { throw .carriesFile }
+        guard let text = String(validating: given, as: UTF8.self) else {
+            throw mismatch("the text is not UTF-8", "convert it to UTF-8")
+        }
+        return text
+    }
     /// Where the command line finds a text.
     private static let from = Parameter.text(
         "from", "Read the text from this file; '-' reads standard input.", bytes: 1...4_096
@@ -63,16 +90,17 @@ enum NoteCommandTable {
                     "note create general Minutes --from minutes.md --format markdown",
                 ], flow: .writeNote, channels: .open),
             "Create a note in a channel. Everyone there can write in it at the same time.",
-            parameters: [Command.channel, title, text, from, format, Command.key], result: "note",
-            shape: .changedNote, effect: .signs, scope: .conversation,
+            parameters: [Command.channel, title, text, bytes, from, format, Command.key],
+            result: "note", shape: .changedNote, effect: .signs, scope: .conversation,
             failures: refusals + [.archived, .tooMany, .tooLarge, .keyReused],
             example: ["channel": "general", "title": "Shopping list"],
             run: .answer { (call) throws(NodeError) in
                 try call.node.notes.create(
                     NoteDraftRequest(
                         channel: call[Command.channel],
-                        title: call[title].isEmpty ? untitled : call[title], text: call[text],
-                        isMarkdown: call[format] == "markdown"), call.creatingScope)
+                        title: call[title].isEmpty ? untitled : call[title],
+                        text: try givenText(text, of: call), isMarkdown: call[format] == "markdown"),
+                    call.creatingScope)
             })
     }()
 
@@ -130,14 +158,14 @@ enum NoteCommandTable {
                 ], flow: .writeNote),
             "Change the text of a note. What others wrote since 'base' is kept.",
             parameters: [
-                note, inChannel, text, from, editor, changes, base, format, brief, strict,
+                note, inChannel, text, bytes, from, editor, changes, base, format, brief, strict,
             ],
             result: "note with its text", shape: .editedNote, effect: .signs, scope: .conversation,
             failures: refusals + [.archived, .conflict, .tooLarge],
             example: ["note": "n_01hx9t4c", "text": "milk"],
             run: .outcome { (call) throws(NodeError) in
                 let request = NoteEditRequest(
-                    text: call[text], changes: call[changes], base: call[base],
+                    text: try givenText(text, of: call), changes: call[changes], base: call[base],
                     isMarkdown: call[format] == "markdown", isStrict: call[strict])
                 guard call[brief] else {
                     return .reply(

@@ -52,10 +52,12 @@ extension Command {
             "phrase", "Also show the recovery phrase. Once you have seen it, it is not kept."
         ).writing(true)
         let keep = Parameter.flag(
-            "keep", "With 'phrase': keep the words, until a call with 'seen' confirms them.")
+            "keep", "With 'phrase': keep the words until a call with 'seen' confirms them."
+        ).forPrograms()
         let seen = Parameter.text(
-            "seen", "The words that you have seen. They are not kept any longer.", bytes: 1...1_024
-        ).hidden().optional().writing()
+            "seen", "The words that somebody has seen, so that they are no longer kept.",
+            bytes: 1...1_024
+        ).optional().writing().forPrograms()
         return Command(
             "identity.show",
             line: CommandLineForm(
