@@ -251,9 +251,10 @@ struct ArgumentScanner {
     private mutating func takeGlobal() throws(NodeError) -> Bool {
         let (name, attached) = frontFlag()
         switch name {
-        case "--home": scan.globals.home = try takeValue(of: name, attached)
-        case "--socket": scan.globals.socket = try takeValue(of: name, attached)
-        case "-w", "--workspace": scan.globals.workspace = try takeValue(of: name, attached)
+        case "--home": scan.globals.home = try takePlace(of: name, "a folder", attached)
+        case "--socket": scan.globals.socket = try takePlace(of: name, "a path", attached)
+        case "-w", "--workspace":
+            scan.globals.workspace = try takePlace(of: name, "a name or an id", attached)
         case "--color": scan.globals.color = try color(try takeValue(of: name, attached))
         case "--timeout":
             let text = try takeValue(of: name, attached)
@@ -264,6 +265,16 @@ struct ArgumentScanner {
         default: return attached == nil ? takeSwitch(name) : false
         }
         return true
+    }
+
+    /// The value of a flag that says where to act. An empty one, such as of a variable that is not
+    /// set, would mean another place than was meant.
+    private mutating func takePlace(
+        of name: String, _ what: String, _ attached: String?
+    ) throws(NodeError) -> String {
+        let value = try takeValue(of: name, attached)
+        guard !value.isEmpty else { throw .usage("\(NodeError.quoted(name)) needs \(what)") }
+        return value
     }
 
     private func color(_ word: String) throws(NodeError) -> String {

@@ -52,6 +52,14 @@ struct ArgumentWords {
         for (parameter, _) in failing where [.badRequest, .tooLarge].contains(error.kind) {
             message = message.replacing("'\(parameter.name)'") { _, _ in subject(parameter) }
         }
+        // `up` has no parameter for the workspace, and takes it by the flag of every command.
+        let flags = error.fields.map(\.name).filter { name in
+            ArgumentScanner.globalNames.contains("--" + name)
+                && !failing.contains { $0.0.name == name }
+        }
+        for name in flags where [.badRequest, .tooLarge].contains(error.kind) {
+            message = message.replacing("'\(name)'") { _, _ in "'--\(name)'" }
+        }
         let lacks = error.fields.first?.reason == ParameterMismatch.missing.rawValue
         if hint?.utf8.starts(with: "see 'wsx-node rpc --describe".utf8) == true {
             let words = command.line?.words.joined(separator: " ") ?? command.name

@@ -69,6 +69,7 @@ struct Starting: SessionPart {
         guard let command = scan.command else { return 2 }
         do { try command.check(scan.values) } catch { throw usage(error, command) }
         let name = try newName(isNeeded: workspace != nil)
+        try checkNames(person: name)
         let wasStarted = try startIfNeeded()
         var client = try client()
         do throws(NodeError) {
@@ -164,8 +165,23 @@ struct Starting: SessionPart {
         } catch {
             guard error.kind == .notFound else { throw error }
             try askBeforeAnother(name, &client)
-            return (try client.call("workspace.create", ["name": .string(name)]), "created")
+            do throws(NodeError) {
+                return (try client.call("workspace.create", ["name": .string(name)]), "created")
+            } catch { throw Self.renamed(error, "name", to: "workspace") }
         }
+    }
+
+    /// The same failure, about a parameter that is given here under another name.
+    private static func renamed(
+        _ error: NodeError, _ given: String, to name: String
+    ) -> NodeError {
+        guard error.fields.contains(where: { $0.name == given }) else { return error }
+        return NodeError(
+            error.kind, error.message.replacing("'\(given)'") { _, _ in "'\(name)'" },
+            hint: error.hint, reason: error.reason,
+            fields: error.fields.map {
+                .init(name: $0.name == given ? name : $0.name, reason: $0.reason)
+            }, details: error.details)
     }
 
     /// Asks before creating another workspace: at a terminal the name may be mistyped.
@@ -242,6 +258,7 @@ struct Starting: SessionPart {
             _ = try InviteLink(parameters["link"]?.stringValue ?? "")
         } catch { throw .inviteLink(error) }
         let name = try newName(isNeeded: true)
+        try checkNames(person: name)
         let wasStarted = try startIfNeeded()
         var client = try client()
         let staysLocked: Bool
@@ -336,6 +353,21 @@ struct Starting: SessionPart {
         throw Self.nameMissing
     }
 
+    /// Refuses names that a new home cannot give, before it or anything in it is made. A running
+    /// daemon is asked whether there is an identity yet.
+    private func checkNames(person name: String?) throws(NodeError) {
+        let paths = try paths()
+        let home = HomeFolder(data: paths.data, socket: paths.socket)
+        guard !io.exists(home.identity), !isRunning(paths) else { return }
+        try checkNewNames(person: name)
+    }
+
+    private func checkNewNames(person name: String?) throws(NodeError) {
+        if let name { _ = try NewNames.person(name, field: "name") }
+        guard scan.command?.flow == .up, let workspace else { return }
+        _ = try NewNames.workspace(workspace, field: "workspace")
+    }
+
     private func isRunning(_ paths: Paths) -> Bool { (try? io.connect(paths.socket)) != nil }
 
     private static let nameMissing = NodeError(
@@ -351,6 +383,7 @@ struct Starting: SessionPart {
                 if isNeeded { throw Self.nameMissing }
                 return nil
             }
+            try checkNewNames(person: name)
             var given: JSONObject = ["name": .string(name)]
             given["email"] = scan.values["email"]
             if scan.values["no_recovery"]?.boolValue == true {

@@ -119,6 +119,37 @@ struct `The program` {
         #expect(io.startedWith == [])
     }
 
+    @Test(arguments: [
+        (["--name", "Lee", "--workspace", "w\nx"], "'--workspace': the text contains a character"),
+        (
+            ["--name", "Lee", "-w", "abcdefghijabcdefghijabcdefghija"],
+            "'--workspace': a name has at"
+        ),
+        (["--name", "Lee,Ann", "-w", "acme"], "'--name': a name cannot contain a comma"),
+    ])
+    func `checks the names of what is new before it makes anything`(
+        _ row: (flags: [String], says: String)
+    ) {
+        let io = MemoryIO()
+        io.node = nil
+        let words = ["up"] + row.flags
+        #expect(Program.run(arguments: words, environment: [:], io: io) == 2)
+        #expect(io.errors.contains(row.says), "\(io.errors)")
+        #expect(io.startedWith == nil && io.node == nil)
+    }
+
+    @Test(arguments: [
+        ("--home", "a folder"), ("--socket", "a path"), ("--workspace", "a name or an id"),
+    ])
+    func `takes no empty word for a place`(_ row: (flag: String, needs: String)) {
+        for words in [["status", row.flag, ""], [row.flag + "=", "status"]] {
+            let io = MemoryIO()
+            #expect(Program.run(arguments: words, environment: [:], io: io) == 2)
+            #expect(io.errors.contains("'\(row.flag)' needs \(row.needs)"), "\(io.errors)")
+            #expect(io.node?.asked == [])
+        }
+    }
+
     @Test func `starts a daemon once, and makes what is missing`() {
         io.node = nil
         #expect(io.run("up", "--name", "Mina", "-w", "acme", "--listen", "127.0.0.1:0") == 0)

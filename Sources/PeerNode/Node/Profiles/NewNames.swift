@@ -1,4 +1,4 @@
-import WorkspaceModel
+public import WorkspaceModel
 
 /// Validates names that are given here, so that typing a name finds what it names.
 ///
@@ -6,7 +6,7 @@ import WorkspaceModel
 /// channel is found by it. A person with a name that could not be given here is shown under it, but
 /// found by id only: people choose their own names, a modified program writes any, and such a name
 /// must not take the meaning of a keyword, a list or another name.
-enum NewNames {
+public enum NewNames {
     /// The words that mention everybody in the channel. `@here` is one of them, since a node does
     /// not know who is online now.
     static let everybody = ["channel", "everyone", "here"]
@@ -17,7 +17,10 @@ enum NewNames {
     }
 
     /// A person's name. An `@` in front is the sign that people write before it.
-    static func person(_ typed: String, field: String) throws(NodeError) -> String {
+    ///
+    /// - Parameter field: what the failure calls it.
+    /// - Throws: `bad_request` for a name that nobody can be given here.
+    public static func person(_ typed: String, field: String) throws(NodeError) -> String {
         let name = try signed("@", typed, field: field)
         let own = everybody + [Workspace.oneself]
         guard !own.contains(where: { NameFolding.matches($0, name) }) else {
@@ -58,7 +61,10 @@ enum NewNames {
     }
 
     /// A workspace's name.
-    static func workspace(_ typed: String, field: String) throws(NodeError) -> String {
+    ///
+    /// - Parameter field: what the failure calls it.
+    /// - Throws: `bad_request` for a name that no workspace can be given here.
+    public static func workspace(_ typed: String, field: String) throws(NodeError) -> String {
         let name = try plain(typed, field: field)
         guard !isLikeIdentifier(name, ["w_"]) else {
             throw .badName("a name cannot look like an id", field)
