@@ -60,19 +60,33 @@ extension SessionPart {
     }
 
     /// An existing secret: as given, or asked for.
-    private func known(_ name: String, _ question: String) throws(NodeError) -> String {
+    ///
+    /// - Parameter refusal: why nobody is to be asked, by the state of the session.
+    private func known(
+        _ name: String, _ question: String, unless refusal: ((JSONValue) -> NodeError?)? = nil
+    ) throws(NodeError) -> String {
         if let given = try secret(name) { return given }
-        guard mayAsk, let answer = io.askSecret(question), !answer.isEmpty else {
-            throw missing(name)
-        }
+        guard mayAsk else { throw missing(name) }
+        if let refusal, let error = refusal(try stateOfSession()) { throw error }
+        guard let answer = io.askSecret(question), !answer.isEmpty else { throw missing(name) }
         return answer
     }
 
-    /// A new secret: as given, or asked for twice.
-    private func fresh(_ name: String, _ question: String) throws(NodeError) -> String {
+    /// A new secret: as given, or asked for twice. The rule that it has to satisfy is told before,
+    /// and checked before the second time.
+    private func fresh(
+        _ name: String, _ question: String, _ kind: NewSecret,
+        unless refusal: ((JSONValue) -> NodeError?)? = nil
+    ) throws(NodeError) -> String {
         if let given = try secret(name) { return given }
-        guard mayAsk, let first = io.askSecret(question), !first.isEmpty else {
-            throw missing(name)
+        guard mayAsk else { throw missing(name) }
+        if let refusal, let error = refusal(try stateOfSession()) { throw error }
+        io.tell(kind.rule.prefix(1).uppercased() + kind.rule.dropFirst() + ".\n")
+        guard let first = io.askSecret(question), !first.isEmpty else { throw missing(name) }
+        if let problem = kind.problem(of: first) {
+            throw NodeError(
+                .badRequest, kind.rule, hint: "nothing was changed", reason: kind.reason,
+                fields: [.init(name: name, reason: problem)])
         }
         guard io.askSecret("Again: ") == first else {
             throw .usage("the two do not match", hint: "nothing was changed")
@@ -102,7 +116,7 @@ extension SessionPart {
         guard scan.values["ask_passphrase"]?.boolValue == true else {
             return try secret("passphrase")
         }
-        return try fresh("passphrase", "New passphrase: ")
+        return try fresh("passphrase", "New passphrase: ", .passphrase)
     }
 
     // MARK: Commands
@@ -120,27 +134,55 @@ extension SessionPart {
         let session: Self
         switch command.flow {
         case .unlock: return try unlock(command)
-        case .changePassphrase:
-            let state = try stateOfSession()
-            let removes = scan.values["remove"]?.boolValue == true
-            try Asking(self).ask(before: command, try parameters(for: command))
+        case .changePassphrase: session = try withPassphrases(command)
+        case .setPasscode:
             session = with([
-                (
-                    "current",
-                    state["passphrase"] == true
-                        ? try known("current", "Current passphrase: ") : nil
-                ),
-                ("new", removes ? try secret("new") : try fresh("new", "New passphrase: ")),
+                ("code", try fresh("code", "New passcode: ", .passcode, unless: Self.noPlace))
             ])
-        case .setPasscode: session = with([("code", try fresh("code", "New passcode: "))])
         case .changePasscode:
             session = with([
-                ("current", try known("current", "Current passcode: ")),
-                ("new", try fresh("new", "New passcode: ")),
+                ("current", try known("current", "Current passcode: ", unless: Self.nonePresent)),
+                ("new", try fresh("new", "New passcode: ", .passcode, unless: Self.nonePresent)),
             ])
-        default: session = with([("code", try known("code", "Passcode: "))])
+        default:
+            session = with([("code", try known("code", "Passcode: ", unless: Self.nonePresent))])
         }
         return try session.callAndPrint(command, try session.parameters(for: command))
+    }
+
+    /// Why no passcode can be set; `nil` if one can.
+    private static func noPlace(_ state: JSONValue) -> NodeError? {
+        if state["state"] == "none" { return .noIdentity }
+        if state["passcode"] == true { return .passcodeExists }
+        return state["passphrase"] == true ? nil : .passcodeNeedsPassphrase
+    }
+
+    /// Why there is no passcode to change or to remove; `nil` if there is one.
+    private static func nonePresent(_ state: JSONValue) -> NodeError? {
+        state["passcode"] == true ? nil : state["state"] == "none" ? .noIdentity : .noPasscode
+    }
+
+    /// The passphrases of `passphrase change`. Nobody is asked for any where the node refuses the
+    /// change in any case, and says why.
+    private func withPassphrases(_ command: Command) throws(NodeError) -> Self {
+        let state = try stateOfSession()
+        let removes = scan.values["remove"]?.boolValue == true
+        let isSealed = state["passphrase"] == true
+        guard state["state"] == "open", isSealed || !removes else {
+            return with([("current", try secret("current")), ("new", try secret("new"))])
+        }
+        try Asking(self).ask(before: command, try parameters(for: command))
+        return with([
+            (
+                "current",
+                isSealed
+                    ? try known("current", "Current passphrase: ") : try secret("current")
+            ),
+            (
+                "new",
+                removes ? try secret("new") : try fresh("new", "New passphrase: ", .passphrase)
+            ),
+        ])
     }
 
     private func stateOfSession() throws(NodeError) -> JSONValue {
@@ -149,13 +191,20 @@ extension SessionPart {
     }
 
     private func unlock(_ command: Command) throws(NodeError) -> Int32 {
+        // Also read where it is not needed: a wrong path is a mistake all the same.
+        let given = try secret("passphrase")
         var client = try client()
         let state = try client.call("session.status", [:])
         var result = state
         if state["locked"] == true {
             let asksCode = state["state"] == "passcode"
-            let given = try known("passphrase", asksCode ? "Passcode: " : "Passphrase: ")
-            result = try open(&client, by: given, asksCode: asksCode)
+            let answer: String
+            if let given {
+                answer = given
+            } else {
+                answer = try known("passphrase", asksCode ? "Passcode: " : "Passphrase: ")
+            }
+            result = try open(&client, by: answer, asksCode: asksCode)
         } else if state["state"] == "none" {
             throw .noIdentity
         }
@@ -219,6 +268,34 @@ extension SessionPart {
         }
         show(rendering.text(result, of: command.name))
         return 0
+    }
+}
+
+/// What a new secret is for.
+private enum NewSecret {
+    case passphrase, passcode
+
+    /// What it has to satisfy.
+    var rule: String {
+        switch self {
+        case .passphrase: PassphraseRule.sentence
+        case .passcode: PasscodeRule.sentence
+        }
+    }
+
+    /// The reason of the failure if it does not, as of the node's.
+    var reason: String {
+        switch self {
+        case .passphrase: "bad_passphrase"
+        case .passcode: "passcode.form"
+        }
+    }
+
+    func problem(of text: String) -> String? {
+        switch self {
+        case .passphrase: PassphraseRule.problem(of: text)
+        case .passcode: PasscodeRule.problem(of: text)
+        }
     }
 }
 

@@ -60,6 +60,7 @@ final class TableNode: NodeCommands {
     var changesChannel: (inout ChannelObject) -> Void = { _ in }
     var changesMessage: (inout MessageObject) -> Void = { _ in }
     var hasPassphrase = false
+    var hasPasscode = false
     var changesMember: (inout MemberObject) -> Void = { _ in }
     /// Who is in it, where that is asked.
     var people: [String]?
@@ -192,7 +193,7 @@ final class TableNode: NodeCommands {
     func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
         try note("session", scope)
         var session = SessionObject(state: "open")
-        session.hasPassphrase = hasPassphrase
+        (session.hasPassphrase, session.hasPasscode) = (hasPassphrase, hasPasscode)
         return session
     }
     func unlockSession(

@@ -3,12 +3,12 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// What a passphrase has to satisfy (1-mission 2.7).
-enum PassphraseRule {
+public enum PassphraseRule {
     /// In bytes of UTF-8.
     static let bytesMax = 1_024
 
     /// The problem, as a word of `data.fields`, or `nil`.
-    static func problem(of text: String) -> String? {
+    public static func problem(of text: String) -> String? {
         if text.utf8.count > bytesMax { return "too_long" }
         if text.utf8.contains(0) { return "form" }
         let letters = text.unicodeScalars
@@ -22,8 +22,12 @@ enum PassphraseRule {
         return kinds.allSatisfy { letters.contains(where: $0) } ? nil : "weak"
     }
 
-    static func sentence(for field: String) -> String {
-        "'\(field)' must have at least 15 characters, or 8 with a lower-case and an upper-case "
-            + "letter, a digit and a symbol"
-    }
+    static func sentence(for field: String) -> String { "'\(field)' must have \(words)" }
+
+    /// The rule, for a person who is about to type one.
+    public static let sentence = "a passphrase has \(words)"
+
+    private static let words =
+        "at least 15 characters, or 8 with a lower-case and an upper-case letter, a digit and a "
+        + "symbol"
 }

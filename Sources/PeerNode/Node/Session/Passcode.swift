@@ -8,17 +8,9 @@ import WorkspaceModel
 /// three wrong attempts the node drops its keys and needs the passphrase.
 extension HomeSession {
     func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
-        guard lock.passcode == nil else {
-            throw NodeError(
-                .duplicate, "there is already a passcode", hint: "wsx-node passcode change",
-                reason: "passcode.exists")
-        }
+        guard lock.passcode == nil else { throw .passcodeExists }
         try checkCodes([("code", code)])
-        guard lock.sealed != nil else {
-            throw .forbidden(
-                "a passcode needs a passphrase: your keys have none",
-                reason: "passcode.no_passphrase", hint: "wsx-node passphrase change")
-        }
+        guard lock.sealed != nil else { throw .passcodeNeedsPassphrase }
         lock.passcode = LockState.secret(code)
         lock.wrongCodes = 0
         return try session(scope)
@@ -77,10 +69,7 @@ extension HomeSession {
     }
 
     private func checkCodes(_ codes: [(field: String, code: String)]) throws(NodeError) {
-        let bad = codes.filter { entry in
-            entry.code.utf8.count != LockState.passcodeDigits
-                || !entry.code.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        }
+        let bad = codes.filter { PasscodeRule.problem(of: $0.code) != nil }
         guard let first = bad.first else { return }
         throw NodeError(
             .badRequest, "'\(first.field)' must be four digits", reason: "passcode.form",
@@ -89,11 +78,7 @@ extension HomeSession {
 
     /// Compares without telling by its time how much is right, and counts what is wrong.
     private func verify(_ code: String, field: String) throws(NodeError) {
-        guard let passcode = lock.passcode else {
-            throw NodeError(
-                .notFound, "there is no passcode", hint: "wsx-node passcode set",
-                reason: "passcode.not_found")
-        }
+        guard let passcode = lock.passcode else { throw .noPasscode }
         var kept = passcode.exposedCopy()
         defer { SecretBytes.wipe(&kept) }
         var difference = UInt8(kept.count == code.utf8.count ? 0 : 1)

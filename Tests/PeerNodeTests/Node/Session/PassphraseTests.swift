@@ -119,7 +119,7 @@ struct `A passphrase` {
 
     @Test(arguments: [
         Refused(isSealed: false, parameters: [:], fields: ["new"]),
-        Refused(isSealed: false, parameters: ["remove": true], fields: ["new"]),
+        Refused(isSealed: false, parameters: ["remove": true], fields: ["remove"]),
         Refused(isSealed: false, parameters: ["new": "short"], fields: ["new"]),
         Refused(isSealed: true, parameters: [:], fields: ["current", "new"]),
         Refused(isSealed: true, parameters: ["new": "short"], fields: ["current", "new"]),

@@ -48,7 +48,9 @@ extension IdentityHandler {
 
     private func check(_ draft: PassphraseDraft) throws(NodeError) {
         var faults: [(field: String, reason: String, sentence: String)] = []
-        if turn.session.lock.sealed == nil, draft.new == nil {
+        if turn.session.lock.sealed == nil, draft.new == nil, draft.removes {
+            faults.append(("remove", "not_found", "there is no passphrase to remove"))
+        } else if turn.session.lock.sealed == nil, draft.new == nil {
             faults.append(("new", "missing", "this home has no passphrase yet, so 'new' is needed"))
         } else if turn.session.lock.sealed != nil {
             if draft.current == nil {
