@@ -278,8 +278,8 @@ private enum NewSecret {
     /// What it has to satisfy.
     var rule: String {
         switch self {
-        case .passphrase: PassphraseRule.sentence
-        case .passcode: PasscodeRule.sentence
+        case .passphrase: PassphraseRule.rule
+        case .passcode: PasscodeRule.rule
         }
     }
 

@@ -27,9 +27,9 @@ struct Recovering: SessionPart {
             return
         }
         try printWords(["phrase": true], &client) { shown in
-            var fields = fields
-            fields.append("phrase", shown["phrase"] ?? .null)
-            return rendering.text(.object(fields), of: method)
+            var told = fields
+            told.append("phrase", shown["phrase"] ?? .null)
+            return rendering.text(.object(told), of: method)
         }
     }
 

@@ -149,7 +149,7 @@ public struct ControlConnection {
     private mutating func begin(
         _ envelope: RequestEnvelope
     ) throws(RequestEnvelope.Refusal) -> ControlRequest? {
-        if Command.carriesText(envelope.method, envelope.parameters) {
+        if LineText.follows(envelope.method, envelope.parameters) {
             do throws(NodeError) {
                 text = try LineText(announcedBy: envelope, room: textRoom)
             } catch {

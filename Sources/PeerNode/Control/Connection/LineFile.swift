@@ -143,7 +143,7 @@ extension Command {
     ///
     /// - Parameter parameters: from outside, and not checked yet.
     public static func carriesFile(_ method: String, _ parameters: JSONObject) -> Bool {
-        shape(of: method) == .fileBody || carriesText(method, parameters)
+        shape(of: method) == .fileBody || LineText.follows(method, parameters)
             || method == FileMethods.readOrSave && (parameters["folder"] ?? .null).isNull
     }
 

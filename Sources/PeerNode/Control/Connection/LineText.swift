@@ -39,13 +39,11 @@ struct LineText {
     func isGiven(to call: UInt64) -> Bool {
         if case .given(call) = stage { true } else { false }
     }
-}
 
-extension Command {
     /// Whether a text follows the line of a call.
     ///
     /// - Parameter parameters: from outside, and not checked yet.
-    static func carriesText(_ method: String, _ parameters: JSONObject) -> Bool {
+    static func follows(_ method: String, _ parameters: JSONObject) -> Bool {
         NoteCommandTable.takersOfTexts.contains(method)
             && !(parameters["bytes"] ?? .null).isNull
     }

@@ -11,7 +11,7 @@ public enum PasscodeRule {
     }
 
     /// The rule, for a person who is about to type one.
-    public static let sentence = "a passcode has four digits"
+    public static let rule = "a passcode has four digits"
 }
 
 extension NodeError {

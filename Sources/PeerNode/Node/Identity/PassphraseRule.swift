@@ -25,7 +25,7 @@ public enum PassphraseRule {
     static func sentence(for field: String) -> String { "'\(field)' must have \(words)" }
 
     /// The rule, for a person who is about to type one.
-    public static let sentence = "a passphrase has \(words)"
+    public static let rule = "a passphrase has \(words)"
 
     private static let words =
         "at least 15 characters, or 8 with a lower-case and an upper-case letter, a digit and a "
