@@ -81,7 +81,7 @@ extension SessionPart {
         if let given = try secret(name) { return given }
         guard mayAsk else { throw missing(name) }
         if let refusal, let error = refusal(try stateOfSession()) { throw error }
-        io.tell(kind.rule.prefix(1).uppercased() + kind.rule.dropFirst() + ".\n")
+        io.tell("\(kind.rule.prefix(1).uppercased())\(kind.rule.dropFirst()).\n")
         guard let first = io.askSecret(question), !first.isEmpty else { throw missing(name) }
         if let problem = kind.problem(of: first) {
             throw NodeError(

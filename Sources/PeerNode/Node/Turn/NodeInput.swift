@@ -17,7 +17,7 @@ public struct LinkID: Hashable, Comparable, Sendable {
 /// What can happen to a node: everything the core learns about the world is one of these.
 public enum NodeInput: Sendable {
     /// A call on the control socket whose method exists; its arguments are not checked yet. With
-    /// the bytes of a small file that came right behind its line.
+    /// the bytes of a small file or of a text that came right behind its line.
     case call(CallID, method: String, arguments: JSONObject, file: [UInt8]? = nil)
     /// A control connection is gone: its calls and subscriptions with it.
     case controlClosed(connection: UInt64)
