@@ -14,6 +14,11 @@ struct `A text behind a line` {
         line(id, "note.create", #"{"channel":"general","bytes":\#(count)}"#)
     }
 
+    /// The method of the next request.
+    private func next(_ connection: inout ControlConnection) -> String? {
+        connection.nextRequest()?.method
+    }
+
     private func written(_ connection: inout ControlConnection) -> String {
         let bytes = Array(connection.unsent)
         connection.didSend(bytes.count)
@@ -40,24 +45,27 @@ struct `A text behind a line` {
         #expect(connection.textByteCount == 0 && connection.wantsInput)
     }
 
-    @Test func `may be as long as a note, and keeps the next request waiting`() {
+    @Test func `may be as long as a note, and keeps the next request waiting`() throws {
         var connection = ControlConnection(id: 1)
         let count = Limits.noteTextPerCallBytesMax
         connection.receive(create(count))
-        #expect(connection.nextRequest() == nil && connection.awaitsRest)
+        #expect(next(&connection) == nil)
+        #expect(connection.awaitsRest)
         let part = [UInt8](repeating: 0x0A, count: count / 4)
         for _ in 0..<4 {
             #expect(connection.wantsInput && connection.textByteCount == count)
             connection.receive(part)
-            #expect(connection.nextRequest() == nil)
+            #expect(next(&connection) == nil)
         }
         connection.receive([0x0A] + create(1, id: "2") + [0x0A])
-        let first = connection.nextRequest()
-        #expect(first?.file?.count == count)
-        #expect(connection.nextRequest() == nil && connection.textByteCount == count)
-        guard let first else { return }
+        let request = connection.nextRequest()
+        let first = try #require(request)
+        #expect(first.file?.count == count)
+        #expect(next(&connection) == nil)
+        #expect(connection.textByteCount == count)
         connection.answer(first.call, .success([:]))
-        #expect(connection.nextRequest()?.file == [0x0A])
+        let second = connection.nextRequest()
+        #expect(second?.file == [0x0A])
     }
 
     @Test func `that nobody can take ends the connection, and says why`() {
@@ -71,7 +79,8 @@ struct `A text behind a line` {
             var connection = ControlConnection(id: 1)
             connection.textRoom = row.room
             connection.receive(line("1", "note.edit", row.params))
-            #expect(connection.nextRequest() == nil && !connection.wantsInput)
+            #expect(next(&connection) == nil)
+            #expect(!connection.wantsInput)
             let answer = written(&connection)
             #expect(answer.contains(#""kind":"\#(row.kind)""#), "\(answer)")
             #expect(connection.isFinished && connection.textByteCount == 0)
@@ -82,10 +91,10 @@ struct `A text behind a line` {
         for isKnown in [false, true] {
             var connection = ControlConnection(id: 1)
             connection.receive(create(5) + Array("milk".utf8))
-            if isKnown { #expect(connection.nextRequest() == nil) }
+            if isKnown { #expect(next(&connection) == nil) }
             connection.endOfInput()
             #expect(!connection.isFinished)
-            #expect(connection.nextRequest() == nil)
+            #expect(next(&connection) == nil)
             let answer = written(&connection)
             #expect(answer.contains("shorter than announced") && answer.contains(#""id":1"#))
             #expect(connection.isFinished)
