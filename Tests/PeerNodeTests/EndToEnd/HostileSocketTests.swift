@@ -107,6 +107,37 @@ extension AttackedEndToEnd {
             #expect(node.run("status", "--check").status == 0)
         }
 
+        /// Texts count from the moment in which they are announced.
+        @Test func `cannot have more long texts come than there is room for`() throws {
+            func create(_ count: Int) -> String {
+                ControlSocket.request(
+                    "note.create", ["channel": "general", "bytes": .integer(Int64(count))], id: 1
+                ).text + "\n"
+            }
+            let node = node()
+            let most = Limits.noteTextPerCallBytesMax
+            var sockets: [ControlSocket] = []
+            for _ in 0..<Limits.noteTextsComingBytesMax / most {
+                let socket = try #require(ControlSocket(node.socket))
+                // Once the first line is answered, the second one has been read.
+                socket.send(Array((Self.version + "\n" + create(most)).utf8))
+                #expect(socket.next()?["id"] == 77)
+                sockets.append(socket)
+            }
+            let more = try #require(ControlSocket(node.socket))
+            more.send(Array(create(5).utf8))
+            #expect(more.next()?.reason == "control.busy")
+            #expect(more.next() == nil)
+            #expect(node.run("status", "--check").status == 0)
+            sockets.removeLast()
+            #expect(
+                eventually {
+                    guard let other = ControlSocket(node.socket) else { return false }
+                    other.send(Array((create(5) + "milk\n").utf8))
+                    return other.next()?["result"]?["id"] != nil
+                })
+        }
+
         /// K07: a connection more than there may be.
         @Test func `cannot hold every connection permanently`() throws {
             let node = node()
