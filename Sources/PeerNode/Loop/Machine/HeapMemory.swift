@@ -5,9 +5,9 @@ enum HeapMemory {
     /// Blocks of this size or more are allocated from the system and returned to it individually.
     private static let mappedByteCountMin: Int32 = 1024 * 1024
     /// Free memory that is kept for the next allocation. While files arrive, their pieces are allocated
-    /// and freed all the time, as many as the buffers may hold; each would otherwise be returned to
+    /// and freed all the time, most of what the buffers may hold; each would otherwise be returned to
     /// the kernel, requested again and zeroed.
-    private static let keptByteCount: Int32 = 32 * 1024 * 1024
+    private static let keptByteCount: Int32 = 24 * 1024 * 1024
     /// Free memory that is not worth giving back at rest.
     private static let keptAtRestByteCount = 4 * 1024 * 1024
 
