@@ -148,6 +148,8 @@ struct ReferenceResolver {
         var isWaiting = false
         /// For a request: whose it is.
         var member: String?
+        /// For a request: which device is to be let in.
+        var device: String?
         /// For a request: when it was made, milliseconds since 1970.
         var at: Int64 = 0
     }
@@ -190,8 +192,8 @@ struct ReferenceResolver {
     }
 
     /// The pending requests of people with this name, with or without `@`; if there is none, of
-    /// those whose names begin so. A name means a person: of somebody who asked several times it
-    /// is the newest request, and what is decided about it answers the others.
+    /// those whose names begin so. A name means a person with one device: of its
+    /// requests it is the newest, and what is decided about it answers the others.
     private mutating func requests(ofSomebody text: String, among all: [Found]) -> [Found] {
         let name = text.hasPrefix("@") ? String(text.dropFirst()) : text
         let waiting = Self.newestOfEach(all.filter { $0.isWaiting })
@@ -202,11 +204,14 @@ struct ReferenceResolver {
         return parts
     }
 
-    /// The newest request of each person, in the order of the list; of two of one time the last.
+    /// The newest request of each person and device, in the order of the list; of two of one time
+    /// the last. Another device may be a thief's, so a name does not choose between devices.
     static func newestOfEach(_ requests: [Found]) -> [Found] {
         var newest: [Found] = []
         for request in requests {
-            let place = newest.firstIndex { $0.member != nil && $0.member == request.member }
+            let place = newest.firstIndex {
+                $0.member != nil && $0.member == request.member && $0.device == request.device
+            }
             guard let place else {
                 newest.append(request)
                 continue
@@ -235,7 +240,7 @@ struct ReferenceResolver {
                         id: id, candidate: candidate, name: name?.stringValue,
                         isWaiting: item["state"] == "pending",
                         member: item["member"]?.stringValue,
-                        at: item["at"]?.integerValue ?? 0))
+                        device: item["device"]?.stringValue, at: item["at"]?.integerValue ?? 0))
             }
             guard let next = page["next"], !next.isNull else { break }
             parameters["cursor"] = next

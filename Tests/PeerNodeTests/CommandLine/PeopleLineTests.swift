@@ -222,3 +222,21 @@ struct `A channel, a member and a session for people` {
         #expect(Self.rendering("--plain").event(gone) == "e1.4\tchannel.created\t-\t-\n")
     }
 }
+
+struct `A request that is called by a name` {
+    private func request(_ id: String, by device: String, at: Int64) -> ReferenceResolver.Found {
+        .init(
+            id: id, candidate: ["id": .string(id), "name": "Joon"], name: "Joon", isWaiting: true,
+            member: "u_joon", device: device, at: at)
+    }
+
+    /// Who has a phone or the words of somebody asks in that person's name.
+    @Test func `is the newest of a device, and another device is for the admin to choose`() {
+        let (first, last) = (request("r_1", by: "d_1", at: 5), request("r_2", by: "d_1", at: 7))
+        let theft = request("r_3", by: "d_2", at: 9)
+        #expect(ReferenceResolver.newestOfEach([first, last]).map(\.id) == ["r_2"])
+        #expect(ReferenceResolver.newestOfEach([last, first]).map(\.id) == ["r_2"])
+        let found = ReferenceResolver.newestOfEach([first, theft, last])
+        #expect(found.map(\.id) == ["r_2", "r_3"])
+    }
+}
