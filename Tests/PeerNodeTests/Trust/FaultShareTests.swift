@@ -81,6 +81,30 @@ struct `An operation with a fault` {
         try pair.expectPeace()
     }
 
+    /// What follows a refused one in its log would wait for it, and its bringer would be heard on.
+    @Test func `is not followed by what waits for it once that share is used up`() throws {
+        let bob = pair.bob
+        try pair.hand(try faults(Limits.faultBurst), to: bob, as: eve.keys)
+        var log = eve.log
+        let heads = try ForgedLog.heads(of: pair.ada)
+        for number in 1...3 {
+            log.write(
+                `A flood of authority operations (A14)`.Table.document(number), knowing: heads)
+        }
+        let visitor = try pair.visit(bob, as: eve.keys)
+        visitor.offer(pair.runs(of: log.operations))
+        #expect(!visitor.isOpen && bob.endings.last == "auth.budget")
+        try pair.hand(Array(log.operations.dropFirst()), to: bob, as: eve.keys)
+        #expect(bob.host?.core.log.waiting.operationCount == 0)
+        // From others it waits, and is judged.
+        try pair.hand(Array(log.operations.dropFirst()), to: bob, as: pair.keys)
+        #expect(bob.host?.core.log.waiting.operationCount == 2)
+        try pair.hand(Array(log.operations.prefix(1)), to: bob, as: pair.keys)
+        let last = try #require(log.operations.last)
+        #expect(try bob.workspace().judged.evaluator.isValid(last.id))
+        try pair.expectPeace()
+    }
+
     /// Mallory's computer has revoked her phone very often, and links it again.
     @Test func `is paid for by its bringer, with all lookups, and not by its author`() throws {
         let bob = pair.bob

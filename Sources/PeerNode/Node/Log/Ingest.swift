@@ -221,6 +221,11 @@ extension OperationLog {
         for gap: IngestGap, _ run: OperationRun, in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
+        // It would not be judged afterwards either. What follows a refused one in its log would
+        // wait for that.
+        if run.log.document == workspace.id, shares.isUsedUpByFaults(source, in: workspace) {
+            return .dropped
+        }
         var rest = run
         var cited = gap.cited
         if gap.offset > 0 {
