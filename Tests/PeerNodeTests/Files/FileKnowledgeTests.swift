@@ -66,6 +66,21 @@ struct `What is known of files` {
         #expect(scene.world.failures == [])
     }
 
+    /// A start may find that very many files are gone, and nobody may read most of them.
+    @Test func `is told unasked of a bounded number of files at a time`() {
+        var words = UnaskedWords()
+        for _ in 0..<Limits.holderWordsPendingMax {
+            #expect(words.hasRoom)
+            words.note(0)
+        }
+        #expect(!words.hasRoom)
+        words = UnaskedWords()
+        words.note(Limits.holderWordsPendingMax - 1)
+        #expect(words.hasRoom)
+        words.note(1_000)
+        #expect(!words.hasRoom)
+    }
+
     /// A peer that was asked reports every change, for at most 256 files, until it is told to stop.
     @Test func `is asked of others only for as long as somebody waits for it`() throws {
         let scene = try HostileScene(seed: 97)

@@ -21,6 +21,18 @@ struct FileService {
     }
 }
 
+/// What is said at a time to peers that have not asked (M-36).
+struct UnaskedWords {
+    private var left = Limits.holderWordsPendingMax
+
+    /// Whether one more blob may be looked at.
+    var hasRoom: Bool { left > 0 }
+
+    /// Notes that a blob was looked at, and how many peers hear of it. To find out that nobody may
+    /// costs as much.
+    mutating func note(_ words: Int) { left -= max(words, 1) }
+}
+
 /// Serves the pieces that peers ask for.
 final class FileServing: FilePart {
     private var services: [LinkID: FileService] = [:]
@@ -66,16 +78,18 @@ final class FileServing: FilePart {
     /// Tells the peers that watch a blob what is held of it now. Of what is not all here any more
     /// all hear who may: they would go on counting this device, and might drop the last copy.
     func tellHeld() throws(StorageError) {
-        var unasked = 0
-        for (root, isLost) in room.blobs.takeChanged() {
-            var hearing = network.ordered.filter {
-                $0.mayCarryBlobs && services[$0.id]?.watched.contains(root) == true
-            }
-            if isLost, unasked < Limits.holderWordsPendingMax {
+        let changed = room.blobs.takeChanged()
+        let links = network.ordered.filter(\.mayCarryBlobs)
+        // Without a link no readers are looked up: a start may find that very many blobs are gone.
+        guard !links.isEmpty else { return }
+        var unasked = UnaskedWords()
+        for (root, isLost) in changed {
+            var hearing = links.filter { services[$0.id]?.watched.contains(root) == true }
+            if isLost, unasked.hasRoom {
                 let others = try readers(of: root).filter { link in
                     !hearing.contains { $0 === link }
                 }
-                unasked += others.count
+                unasked.note(others.count)
                 hearing += others
             }
             guard !hearing.isEmpty else { continue }
