@@ -14,6 +14,9 @@ extension Limits {
     /// Bytes of a refused body that are read and discarded, so that a sender that is still writing
     /// gets to read the error.
     public static let httpDiscardedBytesMax = 8 * 1024 * 1024
+    /// Room that a connection keeps for what it reads next, in bytes: more than lines need. What a
+    /// longer text took is given back.
+    public static let controlKeptRoomBytesMax = 4 * controlLineBytesMax
     /// Control connections at a time.
     public static let controlClientsMax = 64
     /// Connections beyond those, each from a process that has no other: a program that takes all

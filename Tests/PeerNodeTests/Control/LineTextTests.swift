@@ -68,6 +68,20 @@ struct `A text behind a line` {
         #expect(second?.file == [0x0A])
     }
 
+    /// All connections may have sent one, and then say nothing more.
+    @Test func `leaves no room behind once it was taken`() {
+        let count = Limits.noteTextPerCallBytesMax
+        var splitter = LineSplitter()
+        splitter.append([UInt8](repeating: 0x0A, count: count))
+        splitter.append(Array("{}\n{".utf8))
+        let text = splitter.raw(count)
+        #expect(text.count == count)
+        #expect(splitter.bytes.capacity <= Limits.controlKeptRoomBytesMax)
+        let (line, end) = (splitter.next(), splitter.next())
+        #expect(line == .line(Array("{}".utf8)) && end == .none)
+        #expect(splitter.bytes == [UInt8(ascii: "{")] && splitter.storedCount == 1)
+    }
+
     @Test func `that nobody can take ends the connection, and says why`() {
         let most = Limits.noteTextPerCallBytesMax
         let rows: [(params: String, room: Int, kind: String)] = [

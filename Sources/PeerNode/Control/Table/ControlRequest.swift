@@ -96,7 +96,8 @@ struct LineSplitter {
         case tooLong
     }
 
-    private var bytes: [UInt8] = []
+    /// What has arrived, from the line on that is not given yet.
+    private(set) var bytes: [UInt8] = []
     private var start = 0
     private var scanned = 0
     private var hasEnded = false
@@ -137,7 +138,16 @@ struct LineSplitter {
     }
 
     private mutating func dropConsumed() {
-        bytes.removeFirst(start)
+        if bytes.capacity > Limits.controlKeptRoomBytesMax,
+            storedCount <= Limits.controlKeptRoomBytesMax / 2
+        {
+            // A long text was taken, and its connection may stay open for long.
+            var rest: [UInt8] = []
+            rest.append(contentsOf: bytes[start...])
+            bytes = rest
+        } else {
+            bytes.removeFirst(start)
+        }
         scanned -= start
         start = 0
     }
