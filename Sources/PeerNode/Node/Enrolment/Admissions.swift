@@ -191,7 +191,9 @@ final class Admissions: CorePart {
             asked.joiner.answering, of: asked.joiner.member, in: workspace):
             let isUsedUp = UInt64(workspace.invites.used[id] ?? 0) >= invite.maximum
             return isUsedUp && !core.membership.isRevoked(id, in: workspace) ? .used : .expired
-        case .approved, .rejected, .removed, .void: return .invalid
+        // Who was in by it needs another invite, and was not turned down.
+        case .approved, .removed: return .expired
+        case .rejected, .void: return .invalid
         }
     }
 

@@ -45,9 +45,9 @@ extension OperationLog {
             // Not its author's share, who may be anybody's guess until it is judged. Nobody passes on
             // what has a fault, so who brings it pays.
             payment.map { shares.authorityBudget.refund($0) }
+            guard case .faulty(let fault) = error else { return .refused(.noReference) }
             shares.chargeFault(workspace.judged.looks - looks, to: source, in: workspace)
-            if case .faulty(let fault) = error { return .refused(fault) }
-            return .refused(.noReference)
+            return .refused(fault)
         }
         let payer: UnsettledVerdicts.Payer? =
             isFree
