@@ -1,7 +1,14 @@
 import WorkspaceModel
 
-/// Highlighting of mentions of the reader.
+/// Emphasis in the text of messages, and highlighting of mentions of the reader.
 extension Rendering {
+    /// The escaped `line` with `**bold**` in bold and `_italic_` in italics on a terminal with
+    /// colours. Elsewhere the signs say it. Code stays as it is.
+    func emphasised(_ line: String, of message: JSONValue) -> String {
+        guard hasColour, message["format"] != "code" else { return line }
+        return Emphasis.shown(line)
+    }
+
     /// The escaped `line` with the reader's mentions highlighted: their own name, if the message
     /// mentions them, and `@channel` and `@everyone`.
     func highlighted(_ line: String, of message: JSONValue) -> String {

@@ -1,19 +1,7 @@
-import PeerNode
-import WorkspaceModel
-
 /// Bold and italic text in messages: what `/me` says, and what other programs post.
-extension Rendering {
-    /// The escaped `line` with `**bold**` in bold and `_italic_` in italics on a terminal with
-    /// colours. Elsewhere the signs say it. Code stays as it is.
-    func emphasised(_ line: String, of message: JSONValue) -> String {
-        guard hasColour, message["format"] != "code" else { return line }
-        return Emphasis.shown(line)
-    }
-}
-
-/// Pairs of signs in a line, found in time that grows with its length.
 ///
-/// A sign counts where it stands at the edge of a word, as in `snake_case` none does.
+/// Pairs of signs in a line are found in time that grows with its length. A sign counts
+/// where it stands at the edge of a word, as in `snake_case` none does.
 enum Emphasis {
     private struct Sign {
         let text: [Character]
