@@ -88,7 +88,7 @@ struct `The program` {
         #expect(io.run("send", "general", "-") == 1)
         let told = count > 1_048_576 ? "more than 1048576" : "\(count)"
         #expect(
-            io.errors.contains("'TEXT' is too long: \(told) bytes, at most 16384 allowed"),
+            io.errors.contains("the message is too long: \(told) bytes, at most 16384 allowed"),
             "\(io.errors)")
         #expect(io.node?.asked == [])
     }
