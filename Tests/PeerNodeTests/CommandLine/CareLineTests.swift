@@ -32,7 +32,7 @@ struct `Backups, policies and settings for people` {
         #expect(
             Self.rendering().text(verified, of: "backup.verify") == """
                 /b/acme.bak is whole  1.0 MB
-                  made today 14:53, not sealed
+                  made today 16:53, not sealed
                   120 operations, 3 files
 
                 """)
@@ -42,7 +42,7 @@ struct `Backups, policies and settings for people` {
         #expect(
             Self.rendering("--home").text(restored, of: "backup.restore") == """
                 restored /b/acme.bak into /srv/wsx
-                  made today 14:53, 0 files
+                  made today 16:53, 0 files
                   what was in that folder is now in /srv/wsx.before
                   next: wsx-node --home /srv/wsx up
 
