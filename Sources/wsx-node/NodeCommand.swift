@@ -44,10 +44,8 @@ enum NodeCommand {
     /// Whether a daemon could start with these settings, and a new identity have the name in them.
     static func check(_ file: ConfigFile) throws(NodeError) {
         if let name = try? file.text(of: "name") {
-            do throws(TextProblem) { _ = try CheckedName(authored: name) } catch {
-                throw .badConfiguration(
-                    "name: \(NodeError.quoted(name)) cannot be a name",
-                    hint: error.description)
+            do throws(NodeError) { _ = try NewNames.person(name, field: "name") } catch {
+                throw .badConfiguration(error.message, hint: error.hint)
             }
         }
         _ = try loopOptions(nil, file)
