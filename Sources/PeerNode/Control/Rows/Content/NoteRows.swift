@@ -80,7 +80,7 @@ enum NoteCommandTable {
         ).defaulting(to: untitled)
         let text = Parameter.text(
             "text", "The text to start with.", bytes: 0...Limits.controlLineBytesMax
-        ).optional().messageText()
+        ).optional().messageText().called("text")
         return Command(
             "note.create",
             line: CommandLineForm(
@@ -132,7 +132,7 @@ enum NoteCommandTable {
     private static let edit = {
         let text = Parameter.text(
             "text", "The whole new text.", bytes: 0...Limits.controlLineBytesMax
-        ).optional().messageText()
+        ).optional().messageText().called("text")
         let changes = Parameter.json(
             "ops",
             "Changes to make instead, in order: {insert: {at, text}}, {delete: {at, length}}, "

@@ -80,7 +80,7 @@ extension Command {
         let words = Parameter.text(
             "when", "When, and then what to be reminded of.",
             bytes: 1...Limits.messageTextBytesMax
-        ).messageText().optional().local()
+        ).messageText().called("text").optional().local()
         return Command(
             "reminder.create",
             line: CommandLineForm(
