@@ -308,10 +308,8 @@ extension TerminalEndToEnd {
             #expect(eventually { node.texts() == ["hello"] })
             #expect(node.run("down").status == 0)
             #expect(chat.shows("#general (waiting)>"))
-            // A deletion is tried once it was said twice.
             let lines = [
-                "/edit bye", "/delete\r/delete", "/react last x", "/join #plans", "/who",
-                "/unread",
+                "/edit bye", "/delete", "/react last x", "/join #plans", "/who", "/unread",
             ]
             for (number, line) in lines.enumerated() {
                 chat.type(line + "\r")

@@ -177,8 +177,11 @@ extension Command {
         case explanation
     }
 
-    /// The shape of a method's answers; `fields` where there is no such method.
-    public static func shape(of method: String) -> Shape { known(method)?.shape ?? .fields }
+    /// The shape of a command's results, whether the node or the command line gives them; `fields` where
+    /// there is no such command.
+    public static func shape(of name: String) -> Shape {
+        (known(name) ?? all.first { $0.name == name })?.shape ?? .fields
+    }
 
     /// What people are told where the list that a method answers is empty, or `nil`.
     public static func emptiness(of method: String) -> String? { known(method)?.emptiness }

@@ -76,8 +76,8 @@ extension Enrolment {
         _ member: MemberID, by invite: OperationID, after end: OperationID, _ device: DeviceID,
         in workspace: Workspace
     ) -> Bool {
-        let answered = workspace.authority[end]?.payload
-        let wasNeverIn = if case .admit? = answered { true } else { false }
+        // A newcomer's request names no end.
+        let wasNeverIn = FormerMembership(of: member, in: workspace).ends.isEmpty
         return workspace.joinRequests(by: member).contains { group in
             let joiner = group.joiner
             return joiner.invite == invite
