@@ -75,7 +75,7 @@ extension Manual {
         ("--json", "Print one JSON object per line."),
         ("--plain", "Print tab-separated columns without a header."),
         ("--color WHEN", "auto, always or never."),
-        ("--no-input", "Never ask: refuse what needs a yes, unless --yes is given."),
+        ("--no-input", "Never ask; what needs a yes then needs --yes."),
         ("--no-pager", "Print long answers without a pager."),
         ("-y, --yes", "Answer yes to every question."),
         ("-q, --quiet", "Print no progress."),
