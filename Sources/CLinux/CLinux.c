@@ -18,7 +18,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,12 +128,6 @@ int wsx_begin_writing(int fd, int64_t offset, int64_t length) {
 
 int wsx_await_writing(int fd, int64_t offset, int64_t length) {
     return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WAIT_BEFORE);
-}
-
-int wsx_is_cached(int fd, int64_t offset) {
-    char byte;
-    struct iovec place = {&byte, 1};
-    return preadv2(fd, &place, 1, offset, RWF_NOWAIT) < 0 && errno == EAGAIN ? 0 : 1;
 }
 
 int wsx_sync_file_system(int fd) { return syncfs(fd); }

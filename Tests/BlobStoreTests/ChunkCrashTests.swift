@@ -140,24 +140,6 @@ struct `Chunks on a disk that fails` {
         #expect(arriving.passingByteCount == Int(shape.ciphertextByteCount))
     }
 
-    @Test func `leave the cache by themselves, each with its own bytes`() throws {
-        let store = try ChunkFiles(disk)
-        let (bytes, key) = Self.text(1, count: 600_000)
-        let shape = BlobBench.shape(UInt64(bytes.count))
-        let tree = try store.put(ArraySource(bytes), shape: shape, key: key)
-        _ = try store.claim()
-        let blob = BlobName(root: tree.root, shape: shape)
-        #expect(try !store.isCached(blob))
-        for chunk in 0..<shape.chunkCount {
-            let before = disk.droppedByteCount
-            try store.dropCached(chunk: chunk, of: blob)
-            #expect(disk.droppedByteCount - before == (try store.chunk(chunk, of: blob).count))
-        }
-        #expect(throws: BlobError.missing) {
-            try store.dropCached(chunk: shape.chunkCount, of: blob)
-        }
-    }
-
     @Test func `have the name of a folder synced once only`() throws {
         let store = try ChunkFiles(disk)
         let (bytes, key) = Self.text(1, count: 1_000)

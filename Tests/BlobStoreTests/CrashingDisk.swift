@@ -23,8 +23,6 @@ final class CrashingDisk: BlobDisk {
     private(set) var wholeSyncCount = 0
     /// Bytes written that may leave the kernel's cache.
     private(set) var passingByteCount = 0
-    /// Bytes that were to leave the cache after they were read.
-    private(set) var droppedByteCount = 0
     /// From this call on nothing works any more, as after a kill.
     var endsAt = Int.max
     /// These calls fail once each, as they do where the disk is full or bad.
@@ -101,12 +99,6 @@ final class CrashingDisk: BlobDisk {
     ) throws(BlobError) -> [UInt8] {
         try call("read")
         return head + Array(try node(file).bytes.dropFirst(Int(offset)).prefix(byteCount))
-    }
-
-    func isCached(_ file: Int32, at offset: UInt64) -> Bool { false }
-
-    func dropCached(_ file: Int32, at offset: UInt64, byteCount: Int) {
-        droppedByteCount += byteCount
     }
 
     func write(

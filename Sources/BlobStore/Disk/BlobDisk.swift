@@ -23,10 +23,6 @@ public protocol BlobDisk: AnyObject {
     func write(
         _ file: Int32, at offset: UInt64, _ bytes: ArraySlice<UInt8>, staysCached: Bool
     ) throws(BlobError)
-    /// Whether the byte at `offset` is in the kernel's cache.
-    func isCached(_ file: Int32, at offset: UInt64) -> Bool
-    /// Lets bytes that were read leave the kernel's cache.
-    func dropCached(_ file: Int32, at offset: UInt64, byteCount: Int)
     /// The file's length.
     func byteCount(_ file: Int32) throws(BlobError) -> UInt64
     /// Returns once everything written survives a power cut (fdatasync).

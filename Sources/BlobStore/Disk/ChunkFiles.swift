@@ -237,19 +237,6 @@ public final class ChunkFiles: ChunkStore {
         return try read(range, of: blob)
     }
 
-    /// `ChunkStore.isCached`.
-    public func isCached(_ blob: BlobName) throws(BlobError) -> Bool {
-        disk.isCached(try opened(blob.root, isMade: false), at: 0)
-    }
-
-    /// `ChunkStore.dropCached`.
-    public func dropCached(chunk: Int, of blob: BlobName) throws(BlobError) {
-        guard let range = blob.shape.ciphertextRange(of: chunk) else { throw .missing }
-        disk.dropCached(
-            try opened(blob.root, isMade: false), at: range.lowerBound,
-            byteCount: Int(range.upperBound - range.lowerBound))
-    }
-
     private func read(
         _ range: Range<UInt64>, of blob: BlobName, after head: [UInt8] = []
     ) throws(BlobError) -> [UInt8] {

@@ -21,10 +21,6 @@ public final class ChunkMemory: ChunkStore {
     public var byteCountMax: Int
     /// The error of the next claim, so that simulations have bad disks.
     public var claimFailure: BlobError?
-    /// Whether blobs are said to be cached.
-    public var isCached = true
-    /// The chunks that were to leave the cache, in order.
-    public private(set) var dropped: [Int] = []
     /// Bytes in use.
     public private(set) var byteCount = 0
 
@@ -52,12 +48,6 @@ public final class ChunkMemory: ChunkStore {
     private func drop(_ key: Key) {
         byteCount -= chunks.removeValue(forKey: key)?.count ?? 0
     }
-
-    /// `ChunkStore.isCached`.
-    public func isCached(_ blob: BlobName) -> Bool { isCached }
-
-    /// `ChunkStore.dropCached`: there is no other place than memory.
-    public func dropCached(chunk: Int, of blob: BlobName) { dropped.append(chunk) }
 
     /// `ChunkStore.store`.
     public func store(

@@ -74,13 +74,6 @@ public protocol ChunkStore: AnyObject {
     /// The bytes of a chunk.
     func chunk(_ chunk: Int, of blob: BlobName) throws(BlobError) -> [UInt8]
 
-    /// Whether the blob's beginning is in memory already, so that reading it all takes no more.
-    func isCached(_ blob: BlobName) throws(BlobError) -> Bool
-
-    /// Lets a chunk that was read leave memory. To take new memory for each page of a large file
-    /// costs more than to read it, and takes the cache from all other programs.
-    func dropCached(chunk: Int, of blob: BlobName) throws(BlobError)
-
     /// Stores the tree of a blob that is partly held.
     func keep(_ tree: BlobTree) throws(BlobError)
 

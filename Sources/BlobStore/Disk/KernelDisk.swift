@@ -89,16 +89,6 @@ public final class KernelDisk: BlobDisk {
         ahead.begin(file, at: offset, byteCount: bytes.count, staysCached: staysCached)
     }
 
-    /// `BlobDisk.isCached`.
-    public func isCached(_ file: Int32, at offset: UInt64) -> Bool {
-        wsx_is_cached(file, Int64(clamping: offset)) != 0
-    }
-
-    /// `BlobDisk.dropCached`.
-    public func dropCached(_ file: Int32, at offset: UInt64, byteCount: Int) {
-        _ = posix_fadvise(file, off_t(clamping: offset), off_t(byteCount), POSIX_FADV_DONTNEED)
-    }
-
     /// `BlobDisk.byteCount`.
     public func byteCount(_ file: Int32) throws(BlobError) -> UInt64 {
         var status = stat()

@@ -65,10 +65,6 @@ int wsx_begin_writing(int fd, int64_t offset, int64_t length);
 // Waits until that writing is done for these bytes. No protection against a power cut either.
 int wsx_await_writing(int fd, int64_t offset, int64_t length);
 
-// Whether the byte at `offset` can be read without the disk: 1 or 0. 1 also if the file system cannot
-// tell.
-int wsx_is_cached(int fd, int64_t offset);
-
 // Syncs the whole file system that contains `fd`.
 int wsx_sync_file_system(int fd);
 

@@ -130,8 +130,6 @@ final class SaveTask: BlobTask {
     private var file: (any SavedFile)?
     private var next = 0
     private var byteCount: UInt64 = 0
-    /// Whether the blob was in memory before. Otherwise it does not stay there.
-    private var wasCached = true
 
     init(_ id: TaskID, _ contents: SavedContents, folder: String, name: String) {
         self.id = id
@@ -168,23 +166,15 @@ final class SaveTask: BlobTask {
         case .inline(let bytes): try write(bytes[...], to: file)
         case .blob(let blob, let key):
             if next < blob.shape.chunkCount {
-                try saveNext(of: blob, key, to: file, from: worker.store())
+                let sealed = try worker.store().chunk(next, of: blob)
+                let opener = BlobOpener(shape: blob.shape, key: key)
+                try write(try opener.open(sealed, chunk: next)[...], to: file)
+                next += 1
                 return true
             }
         }
         try file.finish()
         return false
-    }
-
-    private func saveNext(
-        of blob: BlobName, _ key: BlobKey, to file: any SavedFile, from store: any ChunkStore
-    ) throws(BlobError) {
-        if next == 0 { wasCached = try store.isCached(blob) }
-        let sealed = try store.chunk(next, of: blob)
-        if !wasCached { try store.dropCached(chunk: next, of: blob) }
-        let opener = BlobOpener(shape: blob.shape, key: key)
-        try write(try opener.open(sealed, chunk: next)[...], to: file)
-        next += 1
     }
 
     private func write(
