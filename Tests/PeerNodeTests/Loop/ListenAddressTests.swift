@@ -142,4 +142,13 @@ struct `The checkpoint schedule` {
         _ = schedule.didTurn(logByteCount: 0, now: 900 + quiet)
         #expect(schedule.quietDeadline == nil)
     }
+
+    @Test func `has a quiet time after a start that wrote nothing, too`() {
+        var schedule = CheckpointSchedule()
+        let quiet = CheckpointSchedule.quietMilliseconds
+        for now in [100, 200] as [UInt64] { _ = schedule.didTurn(logByteCount: 0, now: now) }
+        #expect(schedule.quietDeadline == 100 + quiet)
+        let taken = [99, 100, 101].map { schedule.takeQuiet(now: $0 + quiet) }
+        #expect(taken == [false, true, false])
+    }
 }

@@ -160,7 +160,7 @@ struct `The pace of a node` {
         var now: UInt64 = 0
         var lastWrite: UInt64?
         var sinceCopy = 0
-        for _ in 0..<400 {
+        for turn in 0..<400 {
             now += UInt64(random.below(2_000))
             if random.oneIn(3) {
                 let grown = random.below(3 * 1_048_576) + 1
@@ -168,6 +168,8 @@ struct `The pace of a node` {
                 sinceCopy += grown
                 lastWrite = now
             }
+            // The first turn counts as a write.
+            if turn == 0 { lastWrite = now }
             let copies = schedule.didTurn(logByteCount: length, now: now)
             #expect(copies == (sinceCopy >= CheckpointSchedule.growthByteCount))
             if copies { sinceCopy = 0 }

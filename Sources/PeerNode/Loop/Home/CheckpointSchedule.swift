@@ -13,7 +13,7 @@ struct CheckpointSchedule {
 
     /// When to empty the log because it holds what was erased.
     private(set) var erasureDeadline: UInt64?
-    private var seenByteCount = 0
+    private var seenByteCount: Int?
     private var copiedByteCount = 0
     /// When to empty the log, in milliseconds of the monotonic clock.
     private(set) var quietDeadline: UInt64?
@@ -23,8 +23,10 @@ struct CheckpointSchedule {
     /// - Returns: whether to copy what can be copied now.
     mutating func didTurn(logByteCount: Int, now: UInt64) -> Bool {
         if logByteCount != seenByteCount {
+            // A start is followed by a quiet time, too, even if it wrote nothing.
+            let isFirst = seenByteCount == nil
             seenByteCount = logByteCount
-            quietDeadline = logByteCount > 0 ? now + Self.quietMilliseconds : nil
+            quietDeadline = logByteCount > 0 || isFirst ? now + Self.quietMilliseconds : nil
         }
         // After a complete checkpoint the log starts over with the next commit.
         if logByteCount < copiedByteCount { copiedByteCount = 0 }
