@@ -180,7 +180,9 @@ extension Command {
     /// The shape of a command's results, whether the node or the command line gives them; `fields` where
     /// there is no such command.
     public static func shape(of name: String) -> Shape {
-        (known(name) ?? all.first { $0.name == name })?.shape ?? .fields
+        // It may come from outside, so it is measured before it is compared.
+        guard name.utf8.count <= 64 else { return .fields }
+        return (known(name) ?? all.first { $0.name == name })?.shape ?? .fields
     }
 
     /// What people are told where the list that a method answers is empty, or `nil`.
