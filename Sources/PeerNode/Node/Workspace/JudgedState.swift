@@ -92,15 +92,8 @@ final class JudgedState {
 
     /// Judges an operation, and drops what no longer follows.
     func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
-        let (known, findings) = (derived, attested)
-        let change: AuthChange
-        do throws(AuthError) {
-            change = try evaluator.add(operation)
-        } catch {
-            // Nothing has changed: to work all of it out again would cost more than the fault.
-            (derived, attested) = (known, findings)
-            throw error
-        }
+        let known = derived
+        let change = try evaluator.add(operation)
         if !evaluator.changesStanding(change) { derived.keepPeople(of: known) }
         if change.becameInvalid.isEmpty, change.becameValid.allSatisfy({ $0 == operation.id }) {
             (derived.fields, derived.invites) = (known.fields, known.invites)
