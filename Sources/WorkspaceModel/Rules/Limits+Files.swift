@@ -11,8 +11,6 @@ extension Limits {
     public static let holderWordMilliseconds: UInt64 = 1_000
     /// Such statements in memory, some 200 bytes each.
     public static let holderWordsPendingMax = 1_024
-    /// Between two updates to a peer on what is held of a blob, milliseconds.
-    public static let blobWordsMilliseconds: UInt64 = 2_000
     /// How long stored chunks may wait to be claimed, milliseconds.
     public static let blobClaimMilliseconds: UInt64 = 2_000
     /// The same for a complete blob, milliseconds: somebody waits for it, and others may complete

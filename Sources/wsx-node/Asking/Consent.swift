@@ -12,7 +12,8 @@ enum Consent {
 }
 
 extension SessionPart {
-    /// The one rule for every question that takes a yes:
+    /// The one rule for every question whether something is to be done. Who or what was meant by a
+    /// part of a name is asked apart from it, also after `--yes`.
     ///
     /// - `--yes` is the yes.
     /// - On a terminal a person is asked. With `--no-input` the command is refused instead.
